@@ -1,0 +1,133 @@
+package source
+
+import (
+	"bytes"
+	"io"
+)
+
+// peekMax is how far Peek can look ahead: the window in which formats are recognised.
+const peekMax = 64 << 10
+
+// Input is the decompressed content of one source as a stream that knows its place. It can be read as bytes (Read, Peek)
+// or, through NewLines, as lines. A read error of the source below ends it like an end of file and is kept in Err, so
+// that what came before is still analysed.
+type Input struct {
+	name       string
+	r          io.Reader
+	buf        []byte
+	start, end int   // buf[start:end] is read and not yet consumed
+	offset     int64 // of buf[start]
+	done       bool
+	err        error
+}
+
+// NewInput reads r; name is the source's name in positions.
+func NewInput(name string, r io.Reader) *Input {
+	return &Input{name: name, r: r, buf: make([]byte, 2*peekMax)}
+}
+
+// Name returns the source's name.
+func (in *Input) Name() string { return in.name }
+
+// Offset returns how many bytes were consumed.
+func (in *Input) Offset() int64 { return in.offset }
+
+// Pos returns the place of the next byte.
+func (in *Input) Pos() Pos { return Pos{Source: in.name, Offset: in.offset} }
+
+// Err returns the error, other than the end of the file, that ended the input.
+func (in *Input) Err() error { return in.err }
+
+// fill reads once more into the buffer, which it first compacts, and grows up to limit bytes if it is full.
+// It reports whether there is something new.
+func (in *Input) fill(limit int) bool {
+	if in.done {
+		return false
+	}
+	if in.start > 0 && in.end == len(in.buf) {
+		copy(in.buf, in.buf[in.start:in.end])
+		in.start, in.end = 0, in.end-in.start
+	}
+	if in.end == len(in.buf) {
+		if len(in.buf) >= limit {
+			return false
+		}
+		in.buf = append(in.buf, make([]byte, min(len(in.buf), limit-len(in.buf)))...)
+	}
+	for tries := 0; tries < 100; tries++ {
+		n, err := in.r.Read(in.buf[in.end:])
+		in.end += n
+		if err != nil {
+			in.finish(err)
+		}
+		if n > 0 || in.done {
+			return n > 0
+		}
+	}
+	in.finish(io.ErrNoProgress)
+	return false
+}
+
+func (in *Input) finish(err error) {
+	in.done = true
+	if err != io.EOF {
+		in.err = err
+	}
+}
+
+// Peek returns up to n bytes without consuming them; fewer only at the end of the input or above 64 KiB.
+// They are valid until the next call.
+func (in *Input) Peek(n int) []byte {
+	n = min(n, peekMax)
+	for in.end-in.start < n && in.fill(len(in.buf)) {
+	}
+	return in.buf[in.start:min(in.start+n, in.end)]
+}
+
+// Read implements io.Reader. Large reads go straight to the source once the buffer is empty.
+func (in *Input) Read(p []byte) (int, error) {
+	if len(p) == 0 {
+		return 0, nil
+	}
+	if in.start == in.end && len(p) < len(in.buf) && !in.done {
+		in.start, in.end = 0, 0
+		in.fill(len(in.buf))
+	}
+	if in.start < in.end {
+		n := copy(p, in.buf[in.start:in.end])
+		in.consume(n)
+		return n, nil
+	}
+	if in.done {
+		return 0, io.EOF
+	}
+	n, err := in.r.Read(p)
+	in.offset += int64(n)
+	if err != nil {
+		in.finish(err)
+		if n == 0 {
+			return 0, io.EOF
+		}
+	}
+	return n, nil
+}
+
+func (in *Input) consume(n int) {
+	in.start += n
+	in.offset += int64(n)
+}
+
+// line returns the length of the next line with its end, reading as far as needed, at most max bytes.
+// It is 0 at the end of the input.
+func (in *Input) line(max int) int {
+	for scanned := 0; ; {
+		have := in.buf[in.start:in.end]
+		if i := bytes.IndexByte(have[scanned:], '\n'); i >= 0 {
+			return scanned + i + 1
+		}
+		scanned = len(have)
+		if scanned >= max || !in.fill(max) {
+			return min(len(in.buf[in.start:in.end]), max)
+		}
+	}
+}
