@@ -31,7 +31,7 @@ func ParseName(p string) Name {
 			n.Group, n.Phase = strings.TrimSuffix(group, "-"), phase
 		}
 	}
-	for i := 2; i < len(parts); i++ { // "20261130T163603.304Z" holds a dot itself, and the milliseconds may be absent
+	for i := 1; i < len(parts); i++ { // "20261130T163603.304Z" holds a dot itself, and the milliseconds may be absent
 		stamp := parts[i]
 		if i+1 < len(parts) && !strings.HasSuffix(stamp, "Z") {
 			stamp += "." + parts[i+1]
