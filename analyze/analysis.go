@@ -1,0 +1,161 @@
+// Package analyze recognises what the user has, decodes it in one pass and judges it: it holds the table of formats, the
+// table of rules, and the Result that every view shows.
+package analyze
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"nettrace/coalesce"
+	"nettrace/finding"
+	"nettrace/source"
+)
+
+// Options are what the user can set of an analysis. The zero value analyses with the defaults.
+type Options struct {
+	Stdin  io.Reader          // read where a path is "-"
+	Format string             // the format of all inputs, instead of recognising it
+	Params map[string]float64 // thresholds by "rule.name"
+	// Progress, if set, is called now and then with the source that is read and the bytes of it that were.
+	Progress func(path string, bytes int64)
+}
+
+// ErrNothing means that no source could be read or none was recognised.
+var ErrNothing = errors.New("nothing to analyse")
+
+// Run reads what is behind paths and judges it. Sources that cannot be read are returned as errors beside the result; one
+// that is not recognised is an entry of the result. If ctx ends, what was read so far is judged and the result is marked
+// partial.
+func Run(ctx context.Context, paths []string, o Options) (*Result, []error) {
+	a, errs := read(ctx, paths, o)
+	a.observe()
+	for _, rule := range rules() {
+		a.fresh.Findings = append(a.fresh.Findings, rule.judge(&a.fresh.Models, o.Params)...)
+	}
+	return a.collect(), errs
+}
+
+// Inspect reads like Run and does not judge.
+func Inspect(ctx context.Context, paths []string, o Options) (*Result, []error) {
+	a, errs := read(ctx, paths, o)
+	return a.collect(), errs
+}
+
+// analysis is what was read of the sources.
+type analysis struct {
+	fresh   Result            // from recordings
+	outputs []coalesce.Output // of them, to be joined to hosts when all are there
+	ledger  source.Ledger
+	loaded  []*Result // results that earlier runs wrote; their findings stay as they are
+}
+
+// read decodes all sources behind paths.
+func read(ctx context.Context, paths []string, o Options) (*analysis, []error) {
+	a := &analysis{}
+	formats := Formats()
+	if o.Format != "" {
+		names := formatNames(formats)
+		formats = slices.DeleteFunc(formats, func(f Format) bool { return f.Name != o.Format })
+		if len(formats) == 0 {
+			return a, []error{fmt.Errorf("format %q is not known; the nearest is %q, nettrace formats lists all", o.Format, Nearest(o.Format, names))}
+		}
+	}
+	var errs []error
+	for src, err := range source.Walk(paths, o.Stdin, &a.ledger) {
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		if o.Progress != nil {
+			o.Progress(src.Path, 0)
+		}
+		r := reader{analysis: a, ctx: ctx, formats: formats, src: src, options: o}
+		if err := r.read(); err != nil {
+			errs = append(errs, err)
+		}
+		if err := src.Input.Err(); err != nil {
+			a.ledger.Add("read-error", source.Warning, src.Input.Pos(), 1, err.Error()+"; what came before is analysed")
+		}
+		if ctx.Err() != nil {
+			a.fresh.Partial = true
+			break
+		}
+	}
+	a.fresh.Models.Hosts = coalesce.Join(a.outputs)
+	return a, errs
+}
+
+// collect returns what was read and what was loaded as one result.
+func (a *analysis) collect() *Result {
+	a.fresh.Ledger = a.ledger.Entries()
+	if len(a.loaded) == 0 {
+		return a.fresh.finish()
+	}
+	all := &Result{Reloaded: len(a.fresh.Sources) == 0}
+	for _, r := range append(a.loaded, &a.fresh) {
+		all.add(r)
+	}
+	return all.finish()
+}
+
+// UnknownParams returns the settings of set that name no threshold of any rule, with the nearest that does.
+func UnknownParams(set map[string]float64, known []finding.Rule) error {
+	names := []string{}
+	for _, r := range known {
+		for _, p := range r.Params {
+			names = append(names, r.Name+"."+p.Name)
+		}
+	}
+	for _, key := range slices.Sorted(keys(set)) {
+		if !slices.Contains(names, key) {
+			return fmt.Errorf("no threshold is called %q; the nearest is %q", key, Nearest(key, names))
+		}
+	}
+	return nil
+}
+
+func keys(m map[string]float64) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		for k := range m {
+			if !yield(k) {
+				return
+			}
+		}
+	}
+}
+
+// Nearest returns the candidate that takes the fewest edits to become word.
+func Nearest(word string, candidates []string) string {
+	if len(candidates) == 0 {
+		return ""
+	}
+	return slices.MinFunc(candidates, func(a, b string) int {
+		return cmp.Or(cmp.Compare(distance(word, a), distance(word, b)), strings.Compare(a, b))
+	})
+}
+
+// distance is Levenshtein's, on bytes.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			substitute := diagonal
+			if a[i] != b[j] {
+				substitute++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(substitute, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

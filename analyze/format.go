@@ -1,0 +1,81 @@
+package analyze
+
+import (
+	"nettrace/bench"
+	"nettrace/coalesce"
+	"nettrace/flame"
+	"nettrace/lockstat"
+	"nettrace/pcap"
+	"nettrace/perf"
+	"nettrace/source"
+)
+
+// Kind groups formats by the model that they feed.
+type Kind string
+
+const (
+	Capture    Kind = "capture"
+	Locks      Kind = "locks"
+	Stacks     Kind = "stacks"
+	Settings   Kind = "settings"
+	Counters   Kind = "counters"
+	Interrupts Kind = "interrupts"
+	Benchmark  Kind = "benchmark"
+	Written    Kind = "result"
+)
+
+// Format is one kind of input that nettrace reads, recognised by content only.
+type Format struct {
+	Name   string // public, never renamed
+	Kind   Kind
+	Doc    string // who writes it, in which variants
+	Record string // the command that records it
+	Sniff  func(head []byte) source.Match
+
+	// One of the two: a text decoder takes the lines that are its own, so that a file may hold several outputs.
+	bytes func(r *reader, out *Source) error
+	lines func(r *reader, out *Source, l *source.Lines) error
+}
+
+// Text reports whether the format is made of lines.
+func (f *Format) Text() bool { return f.lines != nil }
+
+// Formats returns all formats in the order in which they are tried.
+func Formats() []Format {
+	return []Format{
+		{Name: "pcap", Kind: Capture, Sniff: pcap.SniffPcap, bytes: readCapture, Record: "tcpdump -i eth0 -s 128 -w x.pcap",
+			Doc: "Captures of tcpdump, dumpcap, Wireshark and libpcap programs: microseconds or nanoseconds, either byte order, modified header, any snap length."},
+		{Name: "pcapng", Kind: Capture, Sniff: pcap.SniffPcapng, bytes: readCapture, Record: "dumpcap -i eth0 -s 128 -w x.pcapng",
+			Doc: "Captures of dumpcap and Wireshark: several sections, interfaces, link types and time resolutions in one file."},
+		{Name: "snoop", Kind: Capture, Sniff: pcap.SniffSnoop, bytes: readCapture, Record: "snoop -o x.snoop",
+			Doc: "Captures of Solaris and illumos snoop (RFC 1761)."},
+		{Name: "nettrace-result", Kind: Written, Sniff: sniffResult, bytes: readResult, Record: "nettrace analyze PATH... -o json",
+			Doc: "A result that nettrace wrote."},
+		{Name: "lockstat", Kind: Locks, Sniff: lockstat.SniffLockstat, lines: readLocks(lockstat.ReadLockstat), Record: "lockstat -x aggsize=4m sleep 10 > x.lockstat.txt",
+			Doc: "Tables of lockstat(1) of FreeBSD, illumos and Solaris, in all its printed forms."},
+		{Name: "ethtool-c", Kind: Settings, Sniff: coalesce.SniffCoalesce, lines: readOutput(coalesce.ReadCoalesce), Record: "ethtool -c eth0",
+			Doc: "Interrupt moderation settings of an interface, text and JSON of all generations of ethtool."},
+		{Name: "ethtool-k", Kind: Settings, Sniff: coalesce.SniffFeatures, lines: readOutput(coalesce.ReadFeatures), Record: "ethtool -k eth0",
+			Doc: "Offload settings of an interface."},
+		{Name: "ethtool-i", Kind: Settings, Sniff: coalesce.SniffDriver, lines: readOutput(coalesce.ReadDriver), Record: "ethtool -i eth0",
+			Doc: "Driver, versions and bus address of an interface."},
+		{Name: "ethtool-S", Kind: Counters, Sniff: coalesce.SniffStatistics, lines: readOutput(coalesce.ReadStatistics), Record: "ethtool -S eth0",
+			Doc: "Counters of an interface by its driver; a pair of them before and after gives rates."},
+		{Name: "proc-interrupts", Kind: Interrupts, Sniff: coalesce.SniffInterrupts, lines: readOutput(coalesce.ReadInterrupts), Record: "cat /proc/interrupts",
+			Doc: "Linux interrupt counts by CPU; a pair of them before and after gives rates."},
+		{Name: "netperf", Kind: Benchmark, Sniff: bench.SniffNetperf, lines: readNetperf, Record: "netperf -D 0.25 -H host -t TCP_RR -- -r 4344,1",
+			Doc: "Results of netperf's classic tests, with their interim results, also with line ends lost as mail archives have them."},
+		{Name: "perf-script", Kind: Stacks, Sniff: perf.SniffScript, lines: readPerf, Record: "perf record -a -g -- sleep 10; perf script > x.perf.txt",
+			Doc: "The text of perf script in any selection of its fields."},
+		{Name: "folded", Kind: Stacks, Sniff: flame.SniffFolded, lines: readFolded, Record: "nettrace flame x.perf.txt -o x.folded",
+			Doc: "One stack a line, frames joined by semicolons from the root on, and a count: the exchange format of flame graph tools."},
+	}
+}
+
+func formatNames(formats []Format) []string {
+	names := make([]string, len(formats))
+	for i, f := range formats {
+		names[i] = f.Name
+	}
+	return names
+}

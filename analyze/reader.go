@@ -1,0 +1,203 @@
+package analyze
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	"nettrace/bench"
+	"nettrace/coalesce"
+	"nettrace/flame"
+	"nettrace/lockstat"
+	"nettrace/source"
+)
+
+// reader decodes one source into the analysis.
+type reader struct {
+	*analysis
+	ctx     context.Context
+	formats []Format
+	src     *source.Source
+	options Options
+}
+
+// read recognises the source and decodes it: a binary format whole, a text output by output.
+func (r *reader) read() error {
+	head := r.src.Input.Peek(headBytes)
+	whole := recognise(r.formats, head, true)
+	if r.options.Format != "" {
+		whole = &r.formats[0]
+	}
+	switch {
+	case len(head) == 0:
+		r.unknown(false, "empty: the command printed nothing or failed")
+		return nil
+	case whole != nil && !whole.Text():
+		out := r.begin(whole, source.Pos{})
+		return r.end(out, whole.bytes(r, out))
+	case whole == nil && binary(head):
+		r.unknown(false, "binary, of no format that is read")
+		return nil
+	default:
+		return r.text(whole)
+	}
+}
+
+// text reads a text output by output. first is the format of the whole, if it is known already.
+func (r *reader) text(first *Format) error {
+	lines := source.NewLines(r.src.Input, &r.ledger)
+	found := 0
+	for r.ctx.Err() == nil {
+		head := lines.Head(headBytes)
+		if len(head) == 0 {
+			break
+		}
+		f, quote := first, ""
+		first = nil
+		if f == nil {
+			f, quote = r.output(head)
+		}
+		if f == nil {
+			lines.Next()
+			continue
+		}
+		found++
+		if err := r.take(f, lines, quote); err != nil {
+			return err
+		}
+	}
+	if found == 0 {
+		r.unknown(true, "text, of no format that is read")
+	} else if !lines.Complete() {
+		r.ledger.Add("no-final-newline", source.Note, lines.Pos(), 1, "the last line has no end; if the file was cut there, what followed is missing")
+	}
+	return nil
+}
+
+// output returns the format of the output that begins at head, and the prefix that quotes it.
+func (r *reader) output(head []byte) (*Format, string) {
+	if f := recognise(r.formats, head, false); f != nil {
+		return textual(f), ""
+	}
+	if quote := quotation(head); quote != "" {
+		if f := recognise(r.formats, source.Unquote(head, quote), false); f != nil {
+			return textual(f), quote
+		}
+	}
+	return nil, ""
+}
+
+func textual(f *Format) *Format {
+	if f.Text() {
+		return f
+	}
+	return nil
+}
+
+// take lets f decode the output that begins at the next line.
+func (r *reader) take(f *Format, lines *source.Lines, quote string) error {
+	lines.Quoted(quote)
+	lines.Foreign = foreign(r.formats, f)
+	start := lines.Pos()
+	out := r.begin(f, start)
+	err := f.lines(r, out, lines)
+	lines.Quoted("")
+	if lines.Pos() == start { // nothing was taken: go on behind the line, so that reading ends
+		lines.Next()
+	}
+	out.Bytes = lines.Pos().Offset - start.Offset
+	return r.end(out, err)
+}
+
+// begin makes the entry of an output that begins at pos.
+func (r *reader) begin(f *Format, pos source.Pos) *Source {
+	role := ""
+	if r.src.Name.Peer {
+		role = "peer"
+	}
+	return &Source{Path: r.src.Path, Format: f.Name, Kind: f.Kind, Role: role, Offset: pos.Offset, Line: pos.Line, Compression: r.src.Layers}
+}
+
+// end enters the output into the result. Its error, if any, is one of the whole source.
+func (r *reader) end(out *Source, err error) error {
+	if out.Bytes == 0 {
+		out.Bytes = r.src.Input.Offset()
+	}
+	if out.Kind != Written { // a written result brings the entries of its own sources
+		r.fresh.Sources = append(r.fresh.Sources, *out)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", r.src.Path, err)
+	}
+	return nil
+}
+
+func (r *reader) unknown(text bool, note string) {
+	r.fresh.Sources = append(r.fresh.Sources, Source{Path: r.src.Path, Bytes: max(r.src.Bytes, 0), Compression: r.src.Layers, Tried: tried(r.formats, text), Note: note})
+}
+
+// The functions below decode one output each and put it into the models.
+
+func readLocks(decode func(*source.Lines, *source.Ledger) (*lockstat.Table, error)) func(*reader, *Source, *source.Lines) error {
+	return func(r *reader, out *Source, l *source.Lines) error {
+		table, err := decode(l, &r.ledger)
+		if table != nil {
+			out.Records = int64(len(table.Rows))
+			r.fresh.Models.Locks = append(r.fresh.Models.Locks, table)
+		}
+		return err
+	}
+}
+
+func readNetperf(r *reader, out *Source, l *source.Lines) error {
+	runs, err := bench.ReadNetperf(l, &r.ledger)
+	out.Records = int64(len(runs))
+	r.fresh.Models.Runs = append(r.fresh.Models.Runs, runs...)
+	return err
+}
+
+func readOutput[T any](decode func(*source.Lines, *source.Ledger) (T, error)) func(*reader, *Source, *source.Lines) error {
+	return func(r *reader, out *Source, l *source.Lines) error {
+		start := l.Pos()
+		content, err := decode(l, &r.ledger)
+		if err == nil {
+			r.outputs = append(r.outputs, coalesce.Output{Pos: start, Name: r.src.Name, ModTime: r.src.ModTime, Content: content})
+		}
+		return err
+	}
+}
+
+func readPerf(r *reader, out *Source, l *source.Lines) error {
+	p, err := flame.ReadPerf(l, &r.ledger)
+	return r.profile(out, p, err)
+}
+
+func readFolded(r *reader, out *Source, l *source.Lines) error {
+	p, err := flame.ReadFolded(l, &r.ledger)
+	return r.profile(out, p, err)
+}
+
+func (r *reader) profile(out *Source, p *flame.Profile, err error) error {
+	if p != nil {
+		out.Events = p.Events
+		r.fresh.Models.Profiles = append(r.fresh.Models.Profiles, p)
+	}
+	return err
+}
+
+func sniffResult(head []byte) source.Match {
+	if h := bytes.TrimLeft(head, " \r\n\t"); bytes.HasPrefix(h, []byte("{")) && bytes.Contains(h[:min(len(h), 200)], []byte(`"schema"`)) &&
+		bytes.Contains(h[:min(len(h), 200)], []byte(`"nettrace.result/`)) {
+		return source.Strong
+	}
+	return source.No
+}
+
+func readResult(r *reader, out *Source) error {
+	result, err := ReadResult(r.src.Input)
+	if err != nil {
+		return err
+	}
+	r.loaded = append(r.loaded, result)
+	return nil
+}

@@ -1,0 +1,153 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"nettrace/analyze"
+	"nettrace/diagnose"
+	"nettrace/finding"
+	"nettrace/report"
+	"nettrace/source"
+)
+
+func analyzeCommand(e *env) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "analyze PATH...",
+		Short: "Recognise, decode and judge recordings; print ranked findings with evidence",
+		Example: `  nettrace analyze fixtures/bundles/rr-4345
+  nettrace analyze fixtures/pcap/rr-4345-wire.pcap -o json
+  cat fixtures/pcap/rr-4345-wire.pcap | nettrace analyze -
+  nettrace analyze fixtures/bundles/rr-4345 --param nic/adaptive-unbalanced.policy=2`,
+	}
+	cmd.RunE = analyzeFlags(e, cmd)
+	return cmd
+}
+
+// inputFlags are the flags of all commands that read recordings.
+type inputFlags struct {
+	format string
+	strict bool
+}
+
+func (f *inputFlags) add(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.format, "format", "", "read all inputs as this format instead of recognising them")
+	cmd.Flags().BoolVar(&f.strict, "strict", false, "exit with 4 if an input is damaged or lost data")
+}
+
+// paths returns what to read: the arguments, or standard input if there are none and it holds data.
+func (e *env) paths(args []string) ([]string, error) {
+	if len(args) == 0 {
+		if !e.piped {
+			return nil, usage("no path given")
+		}
+		return []string{"-"}, nil
+	}
+	return args, nil
+}
+
+// analyzeFlags declares the flags of analyze on cmd and returns what runs it.
+func analyzeFlags(e *env, cmd *cobra.Command) func(*cobra.Command, []string) error {
+	var in inputFlags
+	var output, color, failOn string
+	var params []string
+	var verbose bool
+	in.add(cmd)
+	cmd.Flags().StringVarP(&output, "output", "o", "text", "text, json, ndjson or markdown")
+	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "print all findings with all numbers and places")
+	cmd.Flags().StringArrayVar(&params, "param", nil, "a threshold, as RULE.NAME=VALUE (see nettrace explain RULE)")
+	cmd.Flags().StringVar(&failOn, "fail-on", "", "exit with 3 if there is a finding of this severity or above: info, notice, warning, critical")
+	cmd.Flags().StringVar(&color, "color", "auto", "auto, always or never")
+	return func(cmd *cobra.Command, args []string) error {
+		write, ok := report.Writer(output, e.style(color, verbose))
+		if !ok {
+			return usage("-o %s: expected text, json, ndjson or markdown", output)
+		}
+		set, err := parameters(params)
+		if err != nil {
+			return err
+		}
+		r, err := e.analyze(cmd.Context(), args, analyze.Options{Format: in.format, Params: set})
+		if r == nil {
+			return err
+		}
+		if werr := write(e.stdout, r); werr != nil {
+			return werr
+		}
+		return errors.Join(err, status(r, failOn, in.strict))
+	}
+}
+
+// analyze reads, judges and diagnoses. The result is nil only if there is nothing to show.
+func (e *env) analyze(ctx context.Context, args []string, o analyze.Options) (*analyze.Result, error) {
+	paths, err := e.paths(args)
+	if err != nil {
+		return nil, err
+	}
+	o.Stdin = e.stdin
+	r, errs := analyze.Run(ctx, paths, o)
+	diagnose.Apply(r, o.Params)
+	return e.judged(r, errs)
+}
+
+// judged prints the errors of single sources and fails if nothing was read at all.
+func (e *env) judged(r *analyze.Result, errs []error) (*analyze.Result, error) {
+	for _, err := range errs {
+		fmt.Fprintln(e.stderr, "nettrace: "+report.Clean(err.Error()))
+	}
+	switch {
+	case len(r.Sources) == 0:
+		return nil, exit{exitFailed, ""}
+	case len(errs) > 0 || report.NothingRead(r):
+		return r, exit{exitFailed, ""}
+	default:
+		return r, nil
+	}
+}
+
+// status turns what was found into the exit code.
+func status(r *analyze.Result, failOn string, strict bool) error {
+	if r.Partial {
+		return exit{exitInterrupted, ""}
+	}
+	if failOn != "" {
+		var at finding.Severity
+		if err := at.UnmarshalText([]byte(failOn)); err != nil {
+			return usage("--fail-on: %v", err)
+		}
+		if len(r.Findings) > 0 && r.Findings[0].Severity >= at {
+			return exit{exitFound, ""}
+		}
+	}
+	for _, l := range r.Ledger {
+		if strict && l.Severity == source.Warning {
+			return exit{exitDamaged, ""}
+		}
+	}
+	return nil
+}
+
+// parameters reads RULE.NAME=VALUE settings.
+func parameters(args []string) (map[string]float64, error) {
+	set := map[string]float64{}
+	for _, arg := range args {
+		name, text, _ := strings.Cut(arg, "=")
+		value, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			return nil, usage("--param %s: expected RULE.NAME=VALUE with a number", arg)
+		}
+		set[name] = value
+	}
+	if err := analyze.UnknownParams(set, allRules()); err != nil {
+		return nil, usage("--param: %v", err)
+	}
+	return set, nil
+}
+
+// allRules returns the rules over single sources and those that tie several together.
+func allRules() []finding.Rule { return append(analyze.Rules(), diagnose.Rules()...) }

@@ -1,0 +1,304 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"nettrace/analyze"
+	"nettrace/finding"
+	"nettrace/source"
+	"nettrace/unit"
+)
+
+// Text prints a result to be read in ten seconds: what was read and lost, then the findings that cost something with why,
+// where to see it and what to try, then a line for what is merely worth knowing. style.Verbose prints everything.
+func Text(w io.Writer, r *analyze.Result, style Style) error {
+	p := &page{w: w, style: style}
+	names := shortNames(r)
+	p.print(p.paint(bold, Clean(title(r))) + "\n")
+	p.losses(r, names)
+	shown, rest := split(r.Findings, style.Verbose)
+	for i := range shown {
+		p.print("\n")
+		p.finding(&shown[i], names)
+	}
+	p.rest(rest, len(shown))
+	if len(r.Findings) == 0 {
+		p.print("\n" + nothing(r) + "\n")
+	}
+	return p.err
+}
+
+// title says what was read: "rr-4345: 5 captures, 2 netperf logs; nothing lost".
+func title(r *analyze.Result) string {
+	names := Inventory(r)
+	s := incident(r) + ": " + strings.Join(names, ", ")
+	if len(names) == 0 {
+		s = incident(r) + ": nothing that is read"
+	}
+	if r.Partial {
+		s += "; interrupted, this is what was learnt until then"
+	}
+	if n := count(r.Ledger, source.Warning); n > 0 {
+		return s + "; " + plural(n, "loss", "losses") + " (below)"
+	}
+	return s + "; nothing lost"
+}
+
+// incident names the input: the file, or the folder that holds all of it.
+func incident(r *analyze.Result) string {
+	if len(r.Sources) == 0 {
+		return "nothing"
+	}
+	common := r.Sources[0].Path
+	for _, s := range r.Sources {
+		for s.Path != common && !strings.HasPrefix(s.Path, common+"/") && common != "." && common != "/" {
+			common = path.Dir(common)
+		}
+	}
+	switch common {
+	case "-":
+		return "standard input"
+	case ".", "/":
+		return plural(len(r.Sources), "source", "sources")
+	default:
+		return path.Base(common)
+	}
+}
+
+// Inventory counts the outputs by format: "5 captures", "2 ethtool -c".
+func Inventory(r *analyze.Result) []string {
+	var list []string
+	for _, f := range analyze.Formats() {
+		n := 0
+		for _, s := range r.Sources {
+			if s.Format == f.Name {
+				n++
+			}
+		}
+		if n > 0 {
+			list = append(list, strconv.Itoa(n)+" "+f.Name)
+		}
+	}
+	if n := unrecognised(r); n > 0 {
+		list = append(list, fmt.Sprintf("%d not recognised", n))
+	}
+	return list
+}
+
+func unrecognised(r *analyze.Result) (n int) {
+	for _, s := range r.Sources {
+		if s.Format == "" {
+			n++
+		}
+	}
+	return n
+}
+
+func count(ledger []source.Entry, severity source.Loss) (n int) {
+	for _, e := range ledger {
+		if e.Severity == severity {
+			n++
+		}
+	}
+	return n
+}
+
+// losses prints the ledger: warnings always, notes on demand.
+func (p *page) losses(r *analyze.Result, names map[string]string) {
+	for _, e := range r.Ledger {
+		if e.Severity != source.Warning && !p.style.Verbose {
+			continue
+		}
+		text := place(names[e.Source], e.First) + ": " + e.Text
+		if e.Count > 1 {
+			text += fmt.Sprintf(" (%s times)", unit.Count(e.Count))
+		}
+		color := ""
+		if e.Severity == source.Warning {
+			color = yellow
+		}
+		p.labelled(2, "lost", color, 6, text)
+	}
+	for _, s := range r.Sources {
+		if s.Format == "" && (p.style.Verbose || len(r.Sources) == unrecognised(r)) {
+			p.labelled(2, "skip", "", 6, names[s.Path]+": "+s.Note+"; tried "+strings.Join(s.Tried, ", "))
+		}
+	}
+}
+
+func place(name string, pos source.Pos) string {
+	pos.Source = name
+	return pos.String()
+}
+
+// split parts the findings that are printed whole from those that get a line.
+func split(all []finding.Finding, verbose bool) (shown, rest []finding.Finding) {
+	if verbose {
+		return all, nil
+	}
+	i := slices.IndexFunc(all, func(f finding.Finding) bool { return f.Severity < finding.Warning })
+	if i < 0 {
+		return all, nil
+	}
+	return all[:i], all[i:]
+}
+
+const labelColumn = 6
+
+func (p *page) finding(f *finding.Finding, names map[string]string) {
+	name := strings.ToUpper(f.Severity.String())
+	p.labelled(0, name, severityColor(f.Severity), 10, f.Summary)
+	p.labelled(4, "what", faint, labelColumn, f.Rule+" on "+f.Subject.Name+"; confidence "+f.Confidence.String()+effect(f.Effect))
+	for _, reason := range f.Reasons {
+		p.labelled(4, "why", faint, labelColumn, reason)
+	}
+	if p.style.Verbose {
+		for _, m := range f.Measures {
+			p.labelled(4, "num", faint, labelColumn, measure(m))
+		}
+		for _, e := range f.Evidence {
+			p.labelled(4, "see", faint, labelColumn, place(names[e.Source], e.Pos)+": "+e.Text)
+		}
+	} else if len(f.Evidence) > 0 {
+		p.labelled(4, "see", faint, labelColumn, citations(f.Evidence, names))
+	}
+	for _, a := range f.Advice {
+		p.labelled(4, "try", bold, labelColumn, advice(a, p.style.Verbose))
+	}
+	for i, c := range f.Caveats {
+		if i == 0 || p.style.Verbose {
+			p.labelled(4, "but", faint, labelColumn, c)
+		}
+	}
+}
+
+func effect(e finding.Effect) string {
+	s := ""
+	if e.Share > 0 {
+		s += "; costs " + unit.Percent(e.Share)
+	}
+	if e.Lost > 0 {
+		s += "; " + e.Lost.String() + " lost"
+	}
+	return s
+}
+
+func measure(m finding.Measure) string {
+	s := m.Name + " " + unit.Format(m.Value, m.Unit)
+	if m.Expected != nil {
+		s += ", expected " + unit.Format(*m.Expected, m.Unit)
+	}
+	if m.Threshold != nil {
+		s += ", threshold " + unit.Format(*m.Threshold, m.Unit)
+	}
+	return s
+}
+
+func advice(a finding.Advice, verbose bool) string {
+	s := a.Text
+	if p := a.Predicted; p != nil {
+		s += fmt.Sprintf("; predicted %s (%s to %s)", unit.Format(p.Value, p.Unit), unit.Number(p.Low), unit.Number(p.High))
+	}
+	if verbose && a.Reference != "" {
+		s += " [" + a.Reference + "]"
+	}
+	return s
+}
+
+// citations lists places by source: "a.pcap #6 #7   netperf.txt:9,12".
+func citations(evidence []finding.Evidence, names map[string]string) string {
+	var order []string
+	cited := map[string]string{}
+	for _, e := range evidence {
+		if _, known := cited[e.Source]; !known {
+			order = append(order, e.Source)
+			cited[e.Source] = names[e.Source]
+		}
+		switch {
+		case e.Record > 0:
+			cited[e.Source] += fmt.Sprintf(" #%d", e.Record)
+		case e.Line > 0 && strings.Contains(cited[e.Source][len(names[e.Source]):], ":"):
+			cited[e.Source] += fmt.Sprintf(",%d", e.Line)
+		case e.Line > 0:
+			cited[e.Source] += fmt.Sprintf(":%d", e.Line)
+		}
+	}
+	for i, s := range order {
+		order[i] = cited[s]
+	}
+	return strings.Join(order, "; ")
+}
+
+// rest prints a line for each finding that costs little.
+func (p *page) rest(rest []finding.Finding, shown int) {
+	const lines = 6
+	for i, f := range rest {
+		if i == 0 {
+			p.print("\n")
+		}
+		if i == lines && len(rest) > lines+1 {
+			p.print(fmt.Sprintf("%s more: -v\n", unit.Count(int64(len(rest)-lines))))
+			return
+		}
+		p.labelled(0, f.Severity.String(), severityColor(f.Severity), 10, f.Summary+" ("+f.Rule+")")
+	}
+	switch {
+	case len(rest) > 0:
+		p.print(p.paint(faint, "details: -v; nettrace explain RULE\n"))
+	case shown > 0 && !p.style.Verbose:
+		p.print("\n" + p.paint(faint, "all numbers and places: -v; nettrace explain RULE\n"))
+	}
+}
+
+// nothing says that nothing was found, and by whom it was looked for.
+func nothing(r *analyze.Result) string {
+	if len(r.Sources) == unrecognised(r) {
+		return "Nothing was analysed. nettrace formats lists what is read and how to record it."
+	}
+	kinds := map[analyze.Kind]bool{}
+	for _, s := range r.Sources {
+		if s.Format != "" {
+			kinds[s.Kind] = true
+		}
+	}
+	var looked []string
+	for kind := range kinds {
+		looked = append(looked, string(kind))
+	}
+	slices.Sort(looked)
+	return "Nothing found in " + strings.Join(looked, ", ") + ". nettrace rules lists what was looked for."
+}
+
+// shortNames gives each source the shortest name that is its own: the base name, or the path where two share one.
+func shortNames(r *analyze.Result) map[string]string {
+	paths := map[string]bool{}
+	for _, s := range r.Sources {
+		paths[s.Path] = true
+	}
+	for _, e := range r.Ledger {
+		paths[e.Source] = true
+	}
+	for _, f := range r.Findings {
+		for _, e := range f.Evidence {
+			paths[e.Source] = true
+		}
+	}
+	sharing := map[string]int{}
+	for p := range paths {
+		sharing[path.Base(p)]++
+	}
+	names := map[string]string{}
+	for p := range paths {
+		names[p] = p
+		if sharing[path.Base(p)] == 1 {
+			names[p] = path.Base(p)
+		}
+	}
+	names[""] = ""
+	return names
+}
