@@ -73,7 +73,8 @@ type Finding struct {
 	Measures   []Measure  `json:"measures"`
 	Evidence   []Evidence `json:"evidence"` // a handful, representative, in the order of reading
 	Advice     []Advice   `json:"advice"`
-	Caveats    []string   `json:"caveats"` // why this may be wrong
+	Caveats    []string   `json:"caveats"`             // why this may be wrong
+	CausedBy   string     `json:"caused_by,omitempty"` // the identifier of the finding that explains this one
 }
 
 // Subject is what a finding is about. Key is stable across runs of the same set-up (a server's endpoint, a lock class,
@@ -139,11 +140,11 @@ func (f *Finding) Measure(name string) (float64, bool) {
 	return 0, false
 }
 
-// Rank puts findings in the order in which they are shown (severity, effect, confidence, rule, subject), gives them
-// their identifiers and makes every list non-nil.
+// Rank puts findings in the order in which they are shown (severity; causes before what they explain; effect, confidence,
+// rule, subject), gives them their identifiers and makes every list non-nil.
 func Rank(findings []Finding) []Finding {
 	slices.SortStableFunc(findings, func(a, b Finding) int {
-		return cmp.Or(-cmp.Compare(a.Severity, b.Severity), -cmp.Compare(a.Effect.Share, b.Effect.Share), -cmp.Compare(a.Effect.Lost, b.Effect.Lost),
+		return cmp.Or(-cmp.Compare(a.Severity, b.Severity), explained(a, b), -cmp.Compare(a.Effect.Share, b.Effect.Share), -cmp.Compare(a.Effect.Lost, b.Effect.Lost),
 			-cmp.Compare(a.Confidence, b.Confidence), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Subject.Key, b.Subject.Key), cmp.Compare(a.Source, b.Source))
 	})
 	seen := map[string]int{}
@@ -161,6 +162,17 @@ func Rank(findings []Finding) []Finding {
 		}
 	}
 	return present(findings)
+}
+
+func explained(a, b Finding) int {
+	switch aIs, bIs := a.CausedBy != "", b.CausedBy != ""; {
+	case aIs == bIs:
+		return 0
+	case aIs:
+		return 1
+	default:
+		return -1
+	}
 }
 
 func present[T any](s []T) []T {
