@@ -1,0 +1,147 @@
+package perf
+
+import "bytes"
+
+// maxCached bounds the cache of frame texts; it is emptied when it is full.
+const maxCached = 1 << 16
+
+// functions interns what frames name. A recording has far fewer distinct frame texts than frames, so a text is taken
+// apart once and found again by its bytes.
+type functions struct {
+	cache   map[string]Frame // by the text behind the address
+	byName  map[Function]*Function
+	strings map[string]string
+}
+
+func newFunctions() functions {
+	return functions{cache: map[string]Frame{}, byName: map[Function]*Function{}, strings: map[string]string{}}
+}
+
+// intern returns b as a string that is allocated once.
+func (f *functions) intern(b []byte) string {
+	if s, ok := f.strings[string(b)]; ok {
+		return s
+	}
+	s := string(b)
+	f.strings[s] = s
+	return s
+}
+
+// cutAddress splits a frame's line into address and text: blanks, up to 16 hexadecimal digits, a blank, the text.
+func cutAddress(line []byte) (address uint64, text []byte, ok bool) {
+	for len(line) > 0 && isBlank(line[0]) {
+		line = line[1:]
+	}
+	address, n := cutHex(line)
+	if n == 0 || n < len(line) && !isBlank(line[n]) {
+		return 0, nil, false
+	}
+	if n < len(line) {
+		n++
+	}
+	return address, line[n:], true
+}
+
+// frame makes a frame of its address and text.
+func (f *functions) frame(address uint64, text []byte) Frame {
+	frame, known := f.cache[string(text)]
+	if !known {
+		frame = f.parse(text)
+		if len(f.cache) >= maxCached {
+			clear(f.cache)
+		}
+		f.cache[string(text)] = frame
+	}
+	frame.Address = address
+	return frame
+}
+
+func (f *functions) parse(text []byte) Frame {
+	p := splitFrame(text)
+	if len(p.symbol) == 0 {
+		p.symbol = []byte(Unknown)
+	}
+	key := Function{Symbol: f.intern(p.symbol), Inlined: string(p.dso) == "inlined"}
+	if !key.Inlined {
+		key.DSO = f.intern(p.dso)
+	}
+	function, known := f.byName[key]
+	if !known {
+		function = &Function{ID: len(f.byName), Symbol: key.Symbol, DSO: key.DSO, Inlined: key.Inlined}
+		f.byName[key] = function
+	}
+	return Frame{Function: function, Offset: p.offset, HasOffset: p.hasOffset}
+}
+
+// frameText is the text of a frame behind its address, taken apart.
+type frameText struct {
+	symbol, dso []byte
+	offset      uint64
+	hasOffset   bool
+}
+
+// splitFrame takes "symbol+0xoffset (object)" apart. Symbols and objects may hold blanks and parentheses. Branch records
+// behind the object (-F +brstack) are left out.
+func splitFrame(text []byte) frameText {
+	text = trimRight(text)
+	if i := bytes.Index(text, []byte(") 0x")); i >= 0 {
+		text = text[:i+1]
+	} else if i := bytes.Index(text, []byte(")  0x")); i >= 0 {
+		text = text[:i+1]
+	}
+	if p, ok := splitAtOffset(text); ok {
+		return p
+	}
+	at := objectAt(text)
+	if at < 0 {
+		return frameText{symbol: text}
+	}
+	return frameText{symbol: trimRight(text[:at]), dso: text[at+1 : len(text)-1]}
+}
+
+// splitAtOffset takes a text with an offset apart: only "+0x", digits, and then the object or the end is an offset.
+func splitAtOffset(text []byte) (frameText, bool) {
+	i := bytes.LastIndex(text, []byte("+0x"))
+	if i <= 0 {
+		return frameText{}, false
+	}
+	offset, n := cutHex(text[i+3:])
+	rest := text[i+3+n:]
+	p := frameText{symbol: text[:i], offset: offset, hasOffset: true}
+	switch {
+	case n == 0:
+		return frameText{}, false
+	case len(rest) == 0:
+		return p, true
+	case len(rest) > 3 && rest[0] == ' ' && rest[1] == '(' && rest[len(rest)-1] == ')':
+		p.dso = rest[2 : len(rest)-1]
+		return p, true
+	}
+	return frameText{}, false
+}
+
+// objectAt returns the place of the parenthesis that opens the object at the end of text, -1 if there is none: the one
+// that closes the last one, behind a blank; or the whole text.
+func objectAt(text []byte) int {
+	if len(text) < 2 || text[len(text)-1] != ')' {
+		return -1
+	}
+	matches := 0 // how often the parentheses were balanced
+	for i, depth := len(text)-1, 0; i >= 0; i-- {
+		switch text[i] {
+		case ')':
+			depth++
+		case '(':
+			if depth > 0 {
+				depth--
+			}
+			if depth > 0 {
+				continue
+			}
+			if matches++; i > 0 && isBlank(text[i-1]) || i == 0 && matches == 1 {
+				return i
+			}
+		}
+	}
+	return -1
+}
