@@ -43,11 +43,11 @@ func (f *Format) Text() bool { return f.lines != nil }
 // Formats returns all formats in the order in which they are tried.
 func Formats() []Format {
 	return []Format{
-		{Name: "pcap", Kind: Capture, Sniff: pcap.SniffPcap, bytes: readCapture, Record: "tcpdump -i eth0 -s 128 -w x.pcap",
+		{Name: "pcap", Kind: Capture, Sniff: sniffCapture(pcap.FormatPcap), bytes: readCapture, Record: "tcpdump -i eth0 -s 128 -w x.pcap",
 			Doc: "Captures of tcpdump, dumpcap, Wireshark and libpcap programs: microseconds or nanoseconds, either byte order, modified header, any snap length."},
-		{Name: "pcapng", Kind: Capture, Sniff: pcap.SniffPcapng, bytes: readCapture, Record: "dumpcap -i eth0 -s 128 -w x.pcapng",
+		{Name: "pcapng", Kind: Capture, Sniff: sniffCapture(pcap.FormatPcapng), bytes: readCapture, Record: "dumpcap -i eth0 -s 128 -w x.pcapng",
 			Doc: "Captures of dumpcap and Wireshark: several sections, interfaces, link types and time resolutions in one file."},
-		{Name: "snoop", Kind: Capture, Sniff: pcap.SniffSnoop, bytes: readCapture, Record: "snoop -o x.snoop",
+		{Name: "snoop", Kind: Capture, Sniff: sniffCapture(pcap.FormatSnoop), bytes: readCapture, Record: "snoop -o x.snoop",
 			Doc: "Captures of Solaris and illumos snoop (RFC 1761)."},
 		{Name: "nettrace-result", Kind: Written, Sniff: sniffResult, bytes: readResult, Record: "nettrace analyze PATH... -o json",
 			Doc: "A result that nettrace wrote."},

@@ -1,0 +1,123 @@
+package analyze
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"nettrace/pcap"
+	"nettrace/source"
+	"nettrace/tcp"
+	"nettrace/unit"
+)
+
+// PacketRecord is one decoded packet of a capture, as packets and records print it. Times are since the source's epoch.
+type PacketRecord struct {
+	Record      int64      `json:"record"` // Wireshark's frame number
+	Offset      int64      `json:"offset"`
+	Time        unit.Nanos `json:"time_ns"`
+	Interface   int        `json:"interface"`
+	Length      int        `json:"length"` // bytes the packet had on the link
+	Captured    int        `json:"captured"`
+	Proto       string     `json:"proto"` // tcp, udp, icmp, ip, ip6, other
+	Src         string     `json:"src"`
+	Dst         string     `json:"dst"`
+	Conn        int64      `json:"conn"` // connection number, 0 for none
+	Seq         uint32     `json:"seq"`
+	Ack         uint32     `json:"ack"`
+	Header      string     `json:"tcp_flags"` // as tcpdump prints them: "S.", "P."
+	Window      int        `json:"window"`
+	Payload     int        `json:"payload"`
+	WirePackets int        `json:"wire_packets"`
+	Flags       []string   `json:"flags"` // the analysis' marks
+}
+
+// Packets decodes the capture behind path and hands each packet that the filter lets through to emit. The record is
+// reused.
+func Packets(ctx context.Context, path string, filter pcap.Filter, o Options, emit func(*PacketRecord) error) (*source.Ledger, error) {
+	var ledger source.Ledger
+	for src, err := range source.Walk([]string{path}, o.Stdin, &ledger) {
+		if err != nil {
+			return &ledger, err
+		}
+		if f := recognise(Formats(), src.Input.Peek(headBytes), true); f == nil || f.Kind != Capture {
+			return &ledger, fmt.Errorf("%s: no capture: expected pcap, pcapng or snoop; nettrace inspect tells what it is", src.Path)
+		}
+		if err := packets(ctx, src, filter, o, &ledger, emit); err != nil {
+			return &ledger, err
+		}
+	}
+	return &ledger, nil
+}
+
+func packets(ctx context.Context, src *source.Source, filter pcap.Filter, o Options, ledger *source.Ledger, emit func(*PacketRecord) error) error {
+	epoch, started := unit.Nanos(0), false
+	var record PacketRecord
+	_, _, err := track(ctx, src, ledger, o, func(p *pcap.Packet, h *pcap.Header, m tcp.Mark) error {
+		if p.HasTime && !started {
+			epoch, started = p.Time-p.Time%unit.Second, true
+		}
+		if !filter.Match(p, h) {
+			return nil
+		}
+		record.fill(p, h, m, epoch)
+		return emit(&record)
+	})
+	return err
+}
+
+func (r *PacketRecord) fill(p *pcap.Packet, h *pcap.Header, m tcp.Mark, epoch unit.Nanos) {
+	*r = PacketRecord{Record: p.Record, Offset: p.Offset, Interface: p.Interface, Length: p.WireLen, Captured: p.CapLen,
+		Proto: proto(h), Payload: h.Payload, Conn: m.Connection, WirePackets: m.WirePackets, Flags: m.Flags.Names()}
+	if p.HasTime {
+		r.Time = p.Time - epoch
+	}
+	if h.Network != pcap.NoNetwork {
+		r.Src, r.Dst = endpoint(h.Source().Addr().String(), h.SrcPort, h), endpoint(h.Destination().Addr().String(), h.DstPort, h)
+	}
+	if h.Transport == pcap.TCP {
+		r.Seq, r.Ack, r.Window, r.Header = h.Seq, h.Ack, int(h.Window), headerFlags(h.Flags)
+	}
+}
+
+func proto(h *pcap.Header) string {
+	switch h.Transport {
+	case pcap.TCP:
+		return "tcp"
+	case pcap.UDP:
+		return "udp"
+	case pcap.ICMP:
+		return "icmp"
+	}
+	switch h.Network {
+	case pcap.IPv4:
+		return "ip"
+	case pcap.IPv6:
+		return "ip6"
+	}
+	return "other"
+}
+
+func endpoint(addr string, port uint16, h *pcap.Header) string {
+	if h.Transport != pcap.TCP && h.Transport != pcap.UDP {
+		return addr
+	}
+	if h.Network == pcap.IPv6 {
+		return "[" + addr + "]:" + strconv.Itoa(int(port))
+	}
+	return addr + ":" + strconv.Itoa(int(port))
+}
+
+// headerFlags prints TCP flags as tcpdump does, ACK as a dot.
+func headerFlags(flags uint8) string {
+	var b []byte
+	for _, f := range []struct {
+		bit  uint8
+		name byte
+	}{{pcap.FIN, 'F'}, {pcap.SYN, 'S'}, {pcap.RST, 'R'}, {pcap.PSH, 'P'}, {pcap.ACK, '.'}, {pcap.URG, 'U'}, {pcap.ECE, 'E'}, {pcap.CWR, 'W'}} {
+		if flags&f.bit != 0 {
+			b = append(b, f.name)
+		}
+	}
+	return string(b)
+}
