@@ -31,14 +31,31 @@ type Packet struct {
 	Interface int        // counted over all sections of the file, from 0
 	LinkType  LinkType
 	Direction Direction
+	Device    uint32 // the system's interface index where the record tells (LINUX_SLL2, modified pcap), else 0
+	Flags     uint32 // epb_flags of pcapng, else 0
 	Data      []byte // from the link-layer header on; a frame check sequence is taken off
+
+	options []byte // of a pcapng packet block
+	order   byteOrder
 }
 
 // Copy returns a packet of its own.
 func (p *Packet) Copy() Packet {
 	c := *p
 	c.Data = append([]byte(nil), p.Data...)
+	c.options = append([]byte(nil), p.options...)
 	return c
+}
+
+// Comments returns the packet's comments (pcapng option opt_comment).
+func (p *Packet) Comments() []string {
+	var texts []string
+	for code, value := range options(p.options, p.order) {
+		if code == optComment {
+			texts = append(texts, string(value))
+		}
+	}
+	return texts
 }
 
 // TCP flags as they are in the header, with the NS/AE bit left out.
@@ -71,21 +88,32 @@ type Header struct {
 	Network    Network // what of the fields below is valid
 	Transport  Transport
 	Src, Dst   [16]byte // addresses; IPv4 in the first four bytes
+	Fault      Fault    // what is wrong with these headers
 	VLAN       uint16   // outermost tag's VLAN identifier, 0 if there is none
+	Tags       uint8    // VLAN tags; 1 with VLAN 0 is a priority tag
 	TTL        uint8    // or hop limit
 	ID         uint16   // IPv4 identification
 	HasID      bool
 	ECN        uint8 // the two low bits of the traffic class
 	Fragment   bool  // one of several fragments
 	FirstFrag  bool  // the one that holds the transport header
-	LengthZero bool  // the IP length field was 0 (TSO, BIG TCP): the length is the record's
+	LengthZero bool  // the IP length field was 0 (TSO, BIG TCP), or too small for its own headers: the length is the record's
 	IPLen      int   // bytes of the IP packet, header included
+
+	// All other fields are those of the innermost packet. Tunnel keeps equal addresses in different tunnels apart: a hash
+	// of kind, VXLAN or Geneve network, GRE key and (GRE, IP in IP) the ends, the same in both directions; 0 outside of tunnels.
+	Tunnel     uint32
+	TunnelKind TunnelKind // of the innermost tunnel
+	Tunnels    uint8      // how many
+	frames     uint8      // Ethernet headers met
 
 	// Valid iff Transport is TCP or UDP.
 	SrcPort, DstPort uint16
-	Payload          int // bytes of transport payload the packet had; captured or not
-	PayloadAt        int // where it begins in Packet.Data; may be past the end
+	Payload          int // bytes of transport payload the packet had; captured or not (ICMP too: behind its 8 bytes)
+	PayloadAt        int // where it begins in Packet.Data; may be past the end (ICMP too)
 	Checksum         uint16
+
+	ICMPType, ICMPCode uint8 // valid iff Transport is ICMP
 
 	// Valid iff Transport is TCP.
 	Seq, Ack uint32
@@ -113,6 +141,39 @@ const (
 	ICMP
 	OtherTransport
 )
+
+// TunnelKind is a way of carrying packets in packets.
+type TunnelKind uint8
+
+const (
+	NoTunnel TunnelKind = iota
+	IPinIP              // IPv4 or IPv6 straight in IPv4 or IPv6
+	GRE
+	VXLAN
+	Geneve
+)
+
+func (k TunnelKind) String() string {
+	return [...]string{"", "ipip", "gre", "vxlan", "geneve"}[k]
+}
+
+// Fault is the first thing that is wrong with a packet's headers. The rest is decoded as far as it can be told; who
+// counts faults enters them into the ledger under their String.
+type Fault uint8
+
+const (
+	NoFault       Fault = iota
+	HeaderCut           // the capture ends inside a network or transport header
+	LengthAbove         // the IP length goes past the record; it is bounded by the record
+	LengthBelow         // the IP length has no room for its own headers; the record's is used
+	LengthMissing       // the IP length is 0 where no offload leaves it so
+	BadHeader           // a header contradicts itself (version, header length)
+	TooDeep             // more tunnels or tags in each other than are followed
+)
+
+func (f Fault) String() string {
+	return [...]string{"", "header-cut", "ip-length-above-record", "ip-length-too-small", "ip-length-zero", "bad-header", "too-deep"}[f]
+}
 
 // TCPOptions are the TCP options of one packet. Cut says that the snap length or a bad length ended them early.
 type TCPOptions struct {
