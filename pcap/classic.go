@@ -91,7 +91,7 @@ func (r *Reader) classicRecord() bool {
 	}
 	seconds, fraction := r.state.Order.u32(b), r.state.Order.u32(b[4:])
 	captured, original := r.state.lengths(b)
-	if mayBeMagic(seconds) && r.appended(b) {
+	if mayBeMagic(seconds) && r.appended() {
 		return false
 	}
 	if captured > maxRecord || seconds|fraction|captured|original == 0 {
@@ -135,8 +135,8 @@ func (r *Reader) short(what string, wanted int, there []byte) {
 	r.truncated(r.pos(), what, int64(wanted), int64(len(there)))
 }
 
-// mayBeMagic is a cheap test for a second file header in the place of a record: read as a time, the magics are in 2055,
-// 2007 (d4c3b2a1, 4d3cb2a1, 34cdb2a1 are not) and so on, so appended makes sure.
+// mayBeMagic is a cheap test for a second file header, in either byte order, in the place of a record: magics read as
+// times are possible ones (2055 and others), so appended makes sure.
 func mayBeMagic(seconds uint32) bool {
 	switch seconds {
 	case magicMicros, magicNanos, magicModified, 0xd4c3b2a1, 0x4d3cb2a1, 0x34cdb2a1:
@@ -146,8 +146,8 @@ func mayBeMagic(seconds uint32) bool {
 }
 
 // appended reads a second file header if there is one: its version is known and its link type, too, is a small number.
-func (r *Reader) appended(b []byte) bool {
-	b = r.win.peek(fileHeaderBytes)
+func (r *Reader) appended() bool {
+	b := r.win.peek(fileHeaderBytes)
 	order, known := classicMagic(b)
 	if !known || order.u16(b[4:]) != 2 || order.u16(b[6:]) > 4 {
 		return false
