@@ -1,0 +1,84 @@
+package coalesce
+
+import (
+	"time"
+
+	"nettrace/source"
+)
+
+// Output is what one tool printed at one place. Importers fill in all but Name and ModTime, which whoever opened the
+// source knows.
+type Output struct {
+	Tool       string // "ethtool-c", "ethtool-S", "proc-interrupts"; "ethtool" for an error text that does not tell which
+	Pos        source.Pos
+	Refusal    string // the tool's error text where the device does not support the question: no values, and no damage
+	Interfaces []InterfaceOutput
+	Table      *Table // counts by CPU
+
+	Name    source.Name // what the file's name tells of phase, host and time
+	ModTime time.Time   // of the file, zero where unknown
+}
+
+// InterfaceOutput is what an output says of one interface.
+type InterfaceOutput struct {
+	Name     string // "" where the output does not tell
+	Driver   *Driver
+	Settings []Setting
+	Counters []Count
+}
+
+// Driver is what ethtool -i tells.
+type Driver struct {
+	Name     string     `json:"name"`
+	Version  string     `json:"version"`
+	Firmware string     `json:"firmware"`
+	Bus      string     `json:"bus"` // PCI address "0000:05:00.0"
+	Pos      source.Pos `json:"pos"`
+}
+
+// Setting is one setting, in the spelling of ethtool's output: "rx-usecs-high", "rx-frame-high", "rx-max" for a ring's
+// pre-set maximum.
+type Setting struct {
+	Name      string     `json:"name"`
+	Value     Value      `json:"value"`
+	Queue     int        `json:"queue"`              // -1: the whole device
+	Fixed     bool       `json:"fixed,omitempty"`    // a feature that cannot be changed
+	Requested Value      `json:"requested,omitzero"` // a feature that was asked to be other than it is
+	Pos       source.Pos `json:"pos"`
+}
+
+// Count is one counter as it was printed.
+type Count struct {
+	Name   string
+	Value  uint64
+	Line   int
+	Offset int64
+}
+
+// Table is a file with a column (or, in softnet_stat, a line) for each CPU.
+type Table struct {
+	CPUs        []int // online ones, as the header or the lines name them
+	CPUsAssumed bool  // the file does not name CPUs: they are taken as 0, 1, 2...
+	CPUPos      []source.Pos
+	Rows        []TableRow
+}
+
+// TableRow is one interrupt, softirq or softnet column.
+type TableRow struct {
+	Key     string // "54", "LOC", "NET_RX", "time_squeeze"
+	Chip    string // interrupt controller, as printed: "PCI-MSI-edge"
+	Name    string // the driver's names for the interrupt, or the meaning of a named row
+	Single  bool   // one value for all CPUs (ERR, MIS), in Cells[0]
+	Cells   []Cell // counts that are not zero, by CPU
+	Unknown []int  // CPUs of the table for which this row has no value
+	Pos     source.Pos
+}
+
+// Cell is a count of one CPU.
+type Cell struct {
+	CPU   int
+	Value uint64
+}
+
+// maxItems bounds how many counters or rows one output may have; the kernel's own limits are far below.
+const maxItems = 1 << 16

@@ -1,0 +1,101 @@
+package coalesce
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"nettrace/source"
+)
+
+// shared returns a folder of the shared data, and skips the test where there is none.
+func shared(t testing.TB, parts ...string) string {
+	t.Helper()
+	root := os.Getenv("NETTRACE_SHARED")
+	if root == "" {
+		root = filepath.Join("..", "..", "shared")
+	}
+	dir := filepath.Join(append([]string{root}, parts...)...)
+	if _, err := os.Stat(dir); err != nil {
+		t.Skipf("no shared data: %s is absent; set NETTRACE_SHARED", dir)
+	}
+	return dir
+}
+
+// importer is a row of the table that the tests read with; the table of formats is elsewhere.
+type importer struct {
+	name  string
+	sniff func([]byte) source.Match
+	read  func(*source.Lines, *source.Ledger) (*Output, error)
+}
+
+func importers() []importer {
+	return []importer{
+		{"ethtool-c", SniffCoalesce, ReadCoalesce},
+		{"ethtool-k", SniffFeatures, ReadFeatures},
+		{"proc-interrupts", SniffInterrupts, ReadInterrupts},
+		{"proc-softirqs", SniffSoftirqs, ReadSoftirqs},
+		{"ethtool-S", SniffStatistics, ReadStatistics},
+	}
+}
+
+// readText reads all outputs in a text as the driver of the analysis does: line by line until one begins.
+func readText(t testing.TB, name, text string) ([]Output, *source.Ledger) {
+	t.Helper()
+	ledger := &source.Ledger{}
+	lines := source.NewLines(source.NewInput(name, strings.NewReader(text)), ledger)
+	lines.Foreign = func(head []byte) bool { return pick(head) != nil }
+	var outputs []Output
+	for len(lines.Head(4096)) > 0 {
+		at := lines.Pos().Offset
+		if i := pick(lines.Head(4096)); i != nil {
+			out, err := i.read(lines, ledger)
+			if err != nil {
+				t.Errorf("%s: %s: %v", name, i.name, err)
+				break
+			}
+			out.Name = source.ParseName(name)
+			outputs = append(outputs, *out)
+			if lines.Pos().Offset > at {
+				continue
+			}
+			t.Errorf("%s: %s took no line at offset %d", name, i.name, at)
+		}
+		lines.Next()
+	}
+	return outputs, ledger
+}
+
+func pick(head []byte) *importer {
+	for _, i := range importers() {
+		if i.sniff(head) >= source.Weak {
+			return &i
+		}
+	}
+	return nil
+}
+
+// readDir reads all files of a folder, as a bundle.
+func readDir(t testing.TB, dir string) (outputs []Output, ledgers []source.Entry) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(p)
+		if err != nil {
+			return err
+		}
+		rel, _ := filepath.Rel(filepath.Dir(dir), p)
+		outs, ledger := readText(t, filepath.ToSlash(rel), string(text))
+		outputs = append(outputs, outs...)
+		ledgers = append(ledgers, ledger.Entries()...)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return outputs, ledgers
+}
