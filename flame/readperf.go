@@ -1,0 +1,112 @@
+package flame
+
+import (
+	"encoding/binary"
+	"io"
+	"strings"
+
+	"nettrace/perf"
+	"nettrace/source"
+)
+
+// ReadPerf reads the text of `perf script` (what perf.SniffScript recognises) into a profile. The decoder is in package
+// perf; this folds its samples: a stack is told by its functions and their objects, not by addresses.
+func ReadPerf(l *source.Lines, ledger *source.Ledger) (*Profile, error) {
+	start := l.Pos()
+	r := perf.NewScriptReader(l, ledger)
+	f := perfFolder{builder: newBuilder(ledger)}
+	p := &Profile{Source: start.Source, Line: start.Line, Format: "perf-script"}
+	timed := false
+	for {
+		e, err := r.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		f.sample(e)
+		if e.HasTime {
+			if !timed || e.Time < p.Start {
+				p.Start = e.Time
+			}
+			p.End, timed = max(p.End, e.Time), true
+		}
+	}
+	h, lost := r.Header(), r.Lost()
+	p.Host, p.Release, p.Command, p.CPUs = h.Host, h.Release, h.Command, h.CPUs
+	p.Lost = Lost(lost)
+	f.builder.finish(p)
+	if len(p.Events) == 0 {
+		ledger.Add("no-samples", source.Warning, start, 1, "perf script printed its header and no samples; was anything recorded (perf report --header-only -I tells)?")
+	}
+	return p, nil
+}
+
+// perfFolder hands samples of perf to a builder. What it knows of perf's functions by their number spares most look-ups.
+type perfFolder struct {
+	*builder
+	event     string
+	eventID   uint32
+	locations []uint32 // of perf's function ID, twice: in user space, in the kernel; 0 is not known yet
+	stack     []byte   // of the sample at hand
+	inlined   []line   // functions inlined into the frame to come
+}
+
+func (f *perfFolder) sample(e *perf.Event) {
+	if e.Name != f.event || f.event == "" {
+		f.event, f.eventID = e.Name, f.builder.event(e.Name, e.Modifiers, e.Pos)
+	}
+	f.stack, f.inlined = f.stack[:0], f.inlined[:0]
+	for i := range e.Stack {
+		f.frame(&e.Stack[i])
+	}
+	if len(f.inlined) > 0 { // cut off above the function that they were inlined into
+		f.push(f.builder.location(f.inlined, ""))
+	}
+	l := labels{comm: e.Comm, pid: int32(e.PID), tid: int32(e.TID), cpu: int32(e.CPU), hasPID: e.HasPID, hasTID: e.HasTID, hasCPU: e.HasCPU}
+	f.add(f.eventID, l, f.stack, 1, e.Weight(), place{e.Pos.Line, e.Pos.Offset})
+}
+
+func (f *perfFolder) frame(frame *perf.Frame) {
+	if frame.Inlined {
+		f.inlined = append(f.inlined, line{symbol: frame.Symbol})
+		return
+	}
+	object, slot := frame.DSO, 2*frame.ID
+	if object == "" && frame.Address>>47 == 1<<17-1 { // the upper half: a text without objects still tells the kernel
+		object, slot = kernelObject, slot+1
+	}
+	if len(f.inlined) > 0 {
+		f.push(f.builder.location(append(f.inlined, javaChain(frame.Symbol, object)...), object))
+		f.inlined = f.inlined[:0]
+		return
+	}
+	for slot >= len(f.locations) {
+		f.locations = append(f.locations, 0)
+	}
+	if f.locations[slot] == 0 {
+		f.locations[slot] = f.builder.location(javaChain(frame.Symbol, object), object)
+	}
+	f.push(f.locations[slot])
+}
+
+func (f *perfFolder) push(location uint32) {
+	f.stack = binary.LittleEndian.AppendUint32(f.stack, location)
+}
+
+// javaChain takes a symbol apart that stands for several functions: perf-map-agent writes inlined Java methods into
+// perf's symbol map as "outer->inner->innermost".
+func javaChain(symbol, object string) []line {
+	if !isPerfMap(object) || !strings.Contains(symbol, "->") {
+		return []line{{symbol: symbol}}
+	}
+	parts := strings.Split(symbol, "->")
+	lines := make([]line, 0, len(parts))
+	for i := len(parts) - 1; i >= 0; i-- {
+		if parts[i] != "" {
+			lines = append(lines, line{symbol: parts[i]})
+		}
+	}
+	return lines
+}
