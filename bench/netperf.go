@@ -27,7 +27,7 @@ type netperf struct {
 
 	about    about
 	command  command
-	mode     mode
+	inside   construct
 	headOpen bool   // column heads may follow
 	previous string // the word before this one, in heads and banners, where it matters
 	aligned  bool   // the numbers to come are those of the table of alignments
@@ -37,16 +37,17 @@ type netperf struct {
 	interim series
 	warning warning
 	table   table // the histogram being read
+	omni    *omni // the omni output being read
 
 	words []word // of the current line, behind those held
 	held  []word // from the lines before, undecided yet
 }
 
-// mode is the construct that single words belong to.
-type mode uint8
+// construct is what takes its words one by one.
+type construct uint8
 
 const (
-	inText mode = iota // between constructs
+	inText construct = iota // none: between them
 	inCommand
 	inAddress
 	inOptions
@@ -70,7 +71,7 @@ const maxRuns = 10_000
 // ReadNetperf reads the output that begins with the next line, as SniffNetperf found it, with all results that follow in
 // the same output. It enters into the ledger: cut-input, result-missing, incomplete-row, text-in-output,
 // too-many-results, interim-merged, service-demand-identity, request-size-unused, test-not-named, histogram-total,
-// netperf-error.
+// omni-field-unused, netperf-error.
 func ReadNetperf(l *source.Lines, ledger *source.Ledger) ([]Run, error) {
 	pos := l.Pos()
 	r := &netperf{lines: l, ledger: ledger, source: pos.Source, group: pos.Offset}
@@ -132,6 +133,15 @@ func (r *netperf) rowLine(words []word) bool {
 // line reads a line and reports whether it is the output's own. Where it is known to be (mine), foreign words before and
 // between constructs are passed over.
 func (r *netperf) line(text []byte, pos source.Pos, mine bool) bool {
+	if r.omni != nil {
+		if r.omniLine(text, pos) {
+			return true
+		}
+		r.endOmni()
+	}
+	if mine && r.beginOmni(text, pos) || r.failure(text, pos) {
+		return true
+	}
 	for len(text) > 0 {
 		words := append(r.words[:0], r.held...)
 		held := len(words)
@@ -143,6 +153,24 @@ func (r *netperf) line(text []byte, pos source.Pos, mine bool) bool {
 		mine = true // a long line goes on as it began
 	}
 	return true
+}
+
+// failure takes netperf's word that it did not reach the other host (netlib.c, establish_control).
+func (r *netperf) failure(line []byte, pos source.Pos) bool {
+	if !isFailure(line) {
+		return false
+	}
+	r.waiting = false
+	if bytes.HasPrefix(line, []byte(failure)) {
+		r.ledger.Add("netperf-error", source.Note, pos, 1, printable(line[:min(len(line), 200)]))
+	}
+	return true
+}
+
+const failure = "establish control: are you sure there is a netserver listening"
+
+func isFailure(line []byte) bool {
+	return bytes.HasPrefix(line, []byte(failure)) || bytes.HasPrefix(line, []byte("establish_control could not"))
 }
 
 // read takes words, of which the first held ones come from the lines before.
@@ -209,9 +237,9 @@ func (r *netperf) match(words []word) (int, verdict) {
 		return 0, more
 	case string(first.text) == "Interim":
 		return r.interimResult(words)
-	case r.mode != inCommand && isCommand(words):
+	case r.inside != inCommand && isCommand(words):
 		r.expect(first)
-		r.mode, r.command = inCommand, command{}
+		r.inside, r.command = inCommand, command{}
 		return 1, taken
 	}
 	if r.single(first.text) {
@@ -223,7 +251,7 @@ func (r *netperf) match(words []word) (int, verdict) {
 // single offers a word to the construct that takes its words one by one, and ends the construct where it does not belong.
 func (r *netperf) single(text []byte) bool {
 	mine := false
-	switch r.mode {
+	switch r.inside {
 	case inCommand:
 		if mine = r.command.take(text); !mine {
 			r.finishCommand()
@@ -238,7 +266,7 @@ func (r *netperf) single(text []byte) bool {
 		mine = r.histogram(text)
 	}
 	if !mine {
-		r.mode = inText
+		r.inside = inText
 	}
 	return mine
 }
@@ -252,13 +280,13 @@ func (r *netperf) plain(words []word) (int, verdict) {
 	case kindOf(text) != notNumber:
 		return r.row(words)
 	case string(text) == "!!!":
-		r.mode, r.warning = inWarning, warning{}
+		r.inside, r.warning = inWarning, warning{}
 	case string(text) == "Alignment" && len(r.runs) > 0:
 		r.headOpen, r.aligned = true, true
 	case string(text) == "Maximum" && len(r.runs) > 0:
 		return r.mss(words)
 	case string(text) == "Histogram" && len(r.runs) > 0:
-		r.mode, r.table = inHistogram, table{pos: r.pos(words[0])}
+		r.inside, r.table = inHistogram, table{pos: r.pos(words[0])}
 	case r.headOpen && headWord(text):
 		r.head(text)
 	default:
@@ -286,18 +314,18 @@ func (r *netperf) head(text []byte) {
 
 // banner begins the output of a test.
 func (r *netperf) banner(test string, first word) {
-	if r.mode == inCommand {
+	if r.inside == inCommand {
 		r.finishCommand()
 	}
 	r.expect(first)
 	settings := slices.Clone(r.about.settings[:r.about.given])
 	r.about = about{test: test, settings: settings, given: r.about.given}
-	r.mode, r.headOpen, r.aligned = inAddress, true, false
+	r.inside, r.headOpen, r.aligned = inAddress, true, false
 }
 
 // expect notes that a result is to follow.
 func (r *netperf) expect(first word) {
-	if r.waiting && r.mode != inCommand && r.mode != inText || len(r.interim.points) > 0 {
+	if r.waiting && r.inside != inCommand && r.inside != inText || len(r.interim.points) > 0 {
 		r.unfinished("result-missing")
 	}
 	r.begun, r.waiting = r.pos(first), true
@@ -324,12 +352,15 @@ func (r *netperf) add(run Run) {
 // finish ends the reading; ended says that the input did, too.
 func (r *netperf) finish(ended bool) {
 	r.final = true
+	if r.omni != nil {
+		r.endOmni()
+	}
 	r.read(r.held, len(r.held), true)
-	if r.mode == inCommand {
+	if r.inside == inCommand {
 		r.finishCommand()
 	}
 	missing := r.waiting || len(r.interim.points) > 0
-	unended := r.mode == inWarning || r.mode == inHistogram
+	unended := r.inside == inWarning || r.inside == inHistogram
 	switch {
 	case missing && ended, unended && ended:
 		r.unfinished("cut-input")

@@ -57,7 +57,7 @@ func layoutOf(test string) layout {
 // defaultUnit is what a test reports in where no head says so and no option changes it.
 func defaultUnit(test string) string {
 	if layoutOf(test) == layoutRR {
-		return "transactions/s"
+		return transactions
 	}
 	return "10^6 bits/s"
 }
@@ -128,13 +128,13 @@ func (r *netperf) address(text []byte) bool {
 	case string(text) == "to", bytes.HasSuffix(text, []byte("AF_INETto")):
 		r.previous = "to"
 	case previous == "to":
-		r.about.host = string(text)
+		r.about.host = printable(text)
 	case string(text) == "port":
 		r.previous = "port"
 	case previous == "port" && kindOf(text) == integer:
 	case len(name) == 0 || addressWord(name):
 		if last {
-			r.mode = inOptions
+			r.inside = inOptions
 			r.about.settings = append(r.about.settings, Setting{})
 		}
 	default:
@@ -166,7 +166,7 @@ func (r *netperf) option(text []byte) bool {
 	case string(text) == ":":
 		r.about.settings = append(settings, Setting{})
 	case last.Name == "":
-		last.Name = string(text)
+		last.Name = printable(text)
 	case next == "first burst", next == "copy avoidance", next == "no control", next == "spin interval", next == "dirty data", next == "cpu bind":
 		last.Name = next
 	case last.Name == "first burst" && last.Value == "" && kindOf(text) == integer:
@@ -184,7 +184,7 @@ func confidenceWord(s *Setting, text []byte) bool {
 		return true
 	}
 	if s.Value == "" && bytes.HasSuffix(text, []byte("%")) {
-		s.Value = string(text)
+		s.Value = printable(text)
 		return true
 	}
 	return false

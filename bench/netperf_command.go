@@ -38,7 +38,7 @@ func (c *command) take(text []byte) bool {
 	if c.words > maxCommandWords || len(text) > maxCommandWord {
 		return false
 	}
-	word := string(text)
+	word := printable(text)
 	switch {
 	case c.waiting != "" && !c.done:
 		c.argument(word)
@@ -105,7 +105,7 @@ func (c *command) add(name, value string) {
 func (r *netperf) finishCommand() {
 	settings := r.command.settings
 	r.command = command{}
-	r.mode = inText
+	r.inside = inText
 	r.about = about{settings: settings[:len(settings):len(settings)], given: len(settings)}
 	r.about.test = "TCP_STREAM" // netperf's default
 	for _, s := range settings {
@@ -138,7 +138,7 @@ func optionUnit(value string) string {
 	case "g":
 		return "10^9 bits/s"
 	case "x":
-		return "transactions/s"
+		return transactions
 	}
 	return ""
 }

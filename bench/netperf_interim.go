@@ -58,10 +58,10 @@ func (r *netperf) interimResult(words []word) (int, verdict) {
 	case v == more:
 		return 0, foreign
 	}
-	if r.mode == inCommand {
+	if r.inside == inCommand {
 		r.finishCommand()
 	}
-	r.mode = inText
+	r.inside = inText
 	if r.about.unit == "" {
 		r.about.unit = rateUnit(words[3].text)
 	}

@@ -252,7 +252,7 @@ func (r *netperf) cost(run *Run, rate, util, demand []byte) *CPU {
 	if c.UtilPercent < 0 || c.DemandMicros < 0 {
 		return nil
 	}
-	if layoutOf(run.Test) == layoutRR || run.Unit == "transactions/s" {
+	if layoutOf(run.Test) == layoutRR || run.Unit == transactions {
 		c.DemandPer = "transaction"
 	}
 	per := perSecond(run.Unit)
@@ -278,7 +278,7 @@ const demandSlack = 0.01
 // perSecond is how many units of demand (KB of 1,024 bytes, or transactions) a rate of 1 moves in a second.
 func perSecond(rateUnit string) float64 {
 	switch rateUnit {
-	case "transactions/s", "KBytes/s":
+	case transactions, "KBytes/s":
 		return 1
 	case "10^6 bits/s":
 		return 1e6 / 8 / 1024

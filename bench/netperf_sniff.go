@@ -15,6 +15,7 @@ func SniffNetperf(head []byte) source.Match {
 		if bannerIn(line) {
 			return source.Strong
 		}
+		return sniffOmni(line, rest)
 	case bytes.Contains(line, []byte("Interim result: ")):
 		if constructIn(line, interimAt) {
 			return source.Strong
@@ -29,6 +30,8 @@ func SniffNetperf(head []byte) source.Match {
 		return source.No
 	case bytes.HasPrefix(line, []byte("MIGRATED")), bytes.HasPrefix(line, []byte("Interim")), bytes.HasPrefix(line, []byte("TCP")), bytes.HasPrefix(line, []byte("UDP")):
 		return brokenStart(head)
+	case line[0] == 'e' && isFailure(line):
+		return source.Strong
 	case blank(line[0]) || line[0] >= '0' && line[0] <= '9':
 		return rowOnly(line)
 	}

@@ -95,7 +95,7 @@ func (r *netperf) warn(text []byte) bool {
 	if value, ok := bytes.CutSuffix(text, []byte("%")); ok && kindOf(value) != notNumber {
 		w.percents = append(w.percents, number(value))
 		if len(w.percents) == 3 {
-			r.mode = inText
+			r.inside = inText
 		}
 	}
 	return true
@@ -124,7 +124,7 @@ const maxTitle = 12
 // histogram takes the words of a histogram: title, rows of ten counts that begin with a label, two totals.
 func (r *netperf) histogram(text []byte) bool {
 	t := &r.table
-	label := strings.TrimSuffix(string(text[:min(len(text), 32)]), ":")
+	label := strings.TrimSuffix(printable(text[:min(len(text), 32)]), ":")
 	_, isLabel := histogramUnit(label)
 	switch {
 	case isLabel, label == ">100_SECS", label == "HIST_TOTAL":
@@ -189,5 +189,5 @@ func (r *netperf) endHistogram(total int64) {
 	}
 	of := strings.TrimPrefix(strings.TrimPrefix(strings.Join(t.of, " "), "Histogram "), "of ")
 	r.runs[len(r.runs)-1].Histogram = &Histogram{Of: strings.TrimSuffix(of, "."), Bins: t.bins}
-	r.mode = inText
+	r.inside = inText
 }

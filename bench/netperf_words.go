@@ -3,6 +3,7 @@ package bench
 import (
 	"bytes"
 	"strconv"
+	"strings"
 
 	"nettrace/source"
 )
@@ -93,7 +94,7 @@ func rateUnit(text []byte) string {
 	}
 	switch string(name) { // netlib.c, format_units
 	case "Trans":
-		return "transactions/s"
+		return transactions
 	case "10^0bits":
 		return "bits/s"
 	case "10^3bits":
@@ -154,11 +155,14 @@ func digits(text []byte) int {
 	return n
 }
 
-// number returns the value of a word that kindOf calls a number.
+// maxNumber is above every rate and size; what is larger is damage, and would make sums overflow.
+const maxNumber = 1e18
+
+// number returns the value of a word that kindOf calls a number, 0 where it is beyond maxNumber.
 func number(text []byte) float64 {
 	v, err := strconv.ParseFloat(string(text), 64)
-	if err != nil {
-		return 0 // out of range: such a rate is none
+	if err != nil || v > maxNumber || v < -maxNumber {
+		return 0
 	}
 	return v
 }
@@ -171,6 +175,9 @@ func count(text []byte) int64 {
 	}
 	return v
 }
+
+// printable returns text as a string that survives JSON.
+func printable(text []byte) string { return strings.ToValidUTF8(string(text), "\ufffd") }
 
 // decimals returns how many digits a number shows behind its point.
 func decimals(text []byte) int {

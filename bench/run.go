@@ -36,6 +36,9 @@ type Run struct {
 	Histogram *Histogram `json:"histogram,omitempty"`
 }
 
+// transactions is the unit of request/response tests.
+const transactions = "transactions/s"
+
 // Sizes are what one call or one transaction moves, in bytes.
 type Sizes struct {
 	Request  int64 `json:"request"`

@@ -1,0 +1,310 @@
+package bench
+
+import (
+	"bytes"
+	"strings"
+
+	"nettrace/source"
+)
+
+// The omni test of netperf 2.5 and later names its own columns (nettest_omni.c). Two of its three forms are read:
+//
+//	OMNI Send TEST from 0.0.0.0 (0.0.0.0) port 0 AF_INET to hostb () port 0 AF_INET : demo
+//	THROUGHPUT=4976.01                     -k: KEY=VALUE
+//	Throughput,99th Percentile Latency     -o: a head line and a line of values
+//
+// The human form (-O) stacks the words of each head over up to five lines, which position alone tells apart; it is not
+// recognised. A value of -1 stands for "not measured".
+type omni struct {
+	direction string
+	columns   []string // of the CSV form, as the keys of the other
+	fields    []field
+	unused    int64
+	pos       source.Pos // of the first value
+}
+
+type field struct{ key, value string }
+
+// Bounds on what is kept of one omni output; netperf knows about 180 selectors.
+const (
+	maxFields     = 256
+	maxFieldBytes = 512
+)
+
+// omniBanner splits the banner of an omni output: its direction and what stands behind TEST.
+func omniBanner(line []byte) (direction string, rest []byte, ok bool) {
+	_, after, ok := bytes.Cut(line, []byte("OMNI "))
+	if !ok {
+		return "", nil, false
+	}
+	name, rest, ok := bytes.Cut(after, []byte(" TEST "))
+	switch string(name) {
+	case "Send", "Recv", "Send|Recv":
+		return string(name), rest, ok
+	}
+	return "", nil, false
+}
+
+// sniffOmni recognises an omni output by the line that follows its banner.
+func sniffOmni(line, rest []byte) source.Match {
+	if _, _, ok := omniBanner(line); !ok {
+		return source.No
+	}
+	next, _, _ := bytes.Cut(rest, []byte("\n"))
+	if _, _, ok := keyValue(next); ok || len(omniColumns(next)) > 0 {
+		return source.Strong
+	}
+	return source.No
+}
+
+// keyValue splits a line of the -k form.
+func keyValue(line []byte) (key, value string, ok bool) {
+	k, v, ok := bytes.Cut(bytes.TrimRight(line, "\r"), []byte("="))
+	if !ok || len(k) == 0 || len(k) > 64 || len(v) > maxFieldBytes {
+		return "", "", false
+	}
+	for _, c := range k {
+		if (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '_' && c != '[' && c != ']' {
+			return "", "", false
+		}
+	}
+	return string(k), printable(v), true
+}
+
+// omniColumns returns the keys of a CSV head, "" for those that are not used, or nil if the line is none.
+func omniColumns(line []byte) []string {
+	known := false
+	var columns []string
+	for _, name := range splitCSV(line) {
+		key := omniKey(name)
+		known = known || key != ""
+		columns = append(columns, key)
+	}
+	if !known {
+		return nil
+	}
+	return columns
+}
+
+// splitCSV splits a line at its commas outside quotes, at most maxFields fields.
+func splitCSV(line []byte) []string {
+	var fields []string
+	quoted, start := false, 0
+	for i, c := range line {
+		if c == '"' {
+			quoted = !quoted
+		}
+		if c == ',' && !quoted && len(fields) < maxFields {
+			fields = append(fields, printable(line[start:i]))
+			start = i + 1
+		}
+	}
+	return append(fields, strings.TrimRight(printable(line[start:]), "\r"))
+}
+
+// omniKey returns the key of a column by its CSV name.
+func omniKey(name string) string {
+	switch name {
+	case "Throughput":
+		return "THROUGHPUT"
+	case "Throughput Units":
+		return "THROUGHPUT_UNITS"
+	case "Elapsed Time (sec)":
+		return "ELAPSED_TIME"
+	case "Request Size Bytes":
+		return "REQUEST_SIZE"
+	case "Response Size Bytes":
+		return "RESPONSE_SIZE"
+	case "Local Send Size":
+		return "LOCAL_SEND_SIZE"
+	case "Remote Send Size":
+		return "REMOTE_SEND_SIZE"
+	case "Local CPU Util %":
+		return "LOCAL_CPU_UTIL"
+	case "Local Service Demand":
+		return "LOCAL_SD"
+	case "Remote CPU Util %":
+		return "REMOTE_CPU_UTIL"
+	case "Remote Service Demand":
+		return "REMOTE_SD"
+	case "Protocol":
+		return "PROTOCOL"
+	case "Initial Burst Requests":
+		return "BURST_SIZE"
+	case "Transport MSS bytes":
+		return "TRANSPORT_MSS"
+	case "Local Transport Retransmissions":
+		return "LOCAL_TRANSPORT_RETRANS"
+	case "Minimum Latency Microseconds":
+		return "MIN_LATENCY"
+	case "Maximum Latency Microseconds":
+		return "MAX_LATENCY"
+	case "50th Percentile Latency Microseconds":
+		return "P50_LATENCY"
+	case "90th Percentile Latency Microseconds":
+		return "P90_LATENCY"
+	case "99th Percentile Latency Microseconds":
+		return "P99_LATENCY"
+	case "Mean Latency Microseconds":
+		return "MEAN_LATENCY"
+	case "Stddev Latency Microseconds":
+		return "STDDEV_LATENCY"
+	case "Local Send Socket Size Final":
+		return "LSS_SIZE_END"
+	case "Local Recv Socket Size Final":
+		return "LSR_SIZE_END"
+	case "Remote Send Socket Size Final":
+		return "RSS_SIZE_END"
+	case "Remote Recv Socket Size Final":
+		return "RSR_SIZE_END"
+	}
+	return ""
+}
+
+// beginOmni takes the banner of an omni output.
+func (r *netperf) beginOmni(line []byte, pos source.Pos) bool {
+	direction, rest, ok := omniBanner(line)
+	if !ok {
+		return false
+	}
+	at := word{offset: pos.Offset, line: pos.Line}
+	r.banner("omni "+direction, at)
+	words, _, _ := split(nil, rest, pos)
+	for _, w := range words {
+		r.single(w.text)
+	}
+	r.inside, r.headOpen = inText, false
+	r.omni = &omni{direction: direction}
+	return true
+}
+
+// omniLine takes a line of an omni output.
+func (r *netperf) omniLine(line []byte, pos source.Pos) bool {
+	o := r.omni
+	if key, value, ok := keyValue(line); ok && o.columns == nil {
+		o.add(key, value, pos)
+		return true
+	}
+	switch {
+	case len(bytes.TrimSpace(line)) == 0:
+		return true
+	case o.columns == nil && len(o.fields) == 0:
+		o.columns = omniColumns(line)
+		return o.columns != nil
+	case o.columns == nil || len(o.fields) > 0:
+		return false
+	}
+	values := splitCSV(line)
+	if len(values) != len(o.columns) {
+		return false
+	}
+	for i, key := range o.columns {
+		o.add(key, values[i], pos)
+	}
+	return true
+}
+
+func (o *omni) add(key, value string, pos source.Pos) {
+	if o.pos == (source.Pos{}) {
+		o.pos = pos
+	}
+	if key == "" || len(o.fields) == maxFields {
+		o.unused++
+		return
+	}
+	o.fields = append(o.fields, field{key, value})
+}
+
+// endOmni makes a run of what an omni output gave.
+func (r *netperf) endOmni() {
+	o := r.omni
+	r.omni = nil
+	run := r.about.run()
+	run.Pos, run.Group, run.Unit = o.pos, r.group, "10^6 bits/s"
+	if o.direction == "Send|Recv" {
+		run.Unit = transactions
+	}
+	for _, f := range o.fields {
+		switch {
+		case f.key == "THROUGHPUT_UNITS" && rateUnit([]byte(f.value)) != "":
+			run.Unit = rateUnit([]byte(f.value))
+		case f.key == "PROTOCOL", f.key == "BURST_SIZE":
+			run.Settings = append(run.Settings, Setting{Name: strings.ToLower(f.key), Value: f.value})
+		default:
+			if v, measured := f.number(); !measured || !run.omniNumber(f.key, v) {
+				o.unused++
+			}
+		}
+	}
+	rate := o.text("THROUGHPUT")
+	if rate == nil {
+		return // result-missing says so
+	}
+	run.Local = r.omniCost(&run, rate, o.text("LOCAL_CPU_UTIL"), o.text("LOCAL_SD"))
+	run.Remote = r.omniCost(&run, rate, o.text("REMOTE_CPU_UTIL"), o.text("REMOTE_SD"))
+	if o.unused > 0 {
+		r.ledger.Add("omni-field-unused", source.Note, o.pos, o.unused, "fields of an omni output that were not measured or are not used")
+	}
+	r.add(run)
+}
+
+// number returns the value of a field, and whether it was measured.
+func (f field) number() (float64, bool) {
+	if kindOf([]byte(f.value)) == notNumber || f.value[0] == '-' {
+		return 0, false
+	}
+	return number([]byte(f.value)), true
+}
+
+// text returns the measured value of a field as printed, or nil.
+func (o *omni) text(key string) []byte {
+	for _, f := range o.fields {
+		if _, measured := f.number(); f.key == key && measured {
+			return []byte(f.value)
+		}
+	}
+	return nil
+}
+
+func (r *netperf) omniCost(run *Run, rate, util, demand []byte) *CPU {
+	if util == nil || demand == nil {
+		return nil
+	}
+	return r.cost(run, rate, util, demand)
+}
+
+// omniNumber enters a measured number into the run and reports whether it is used.
+func (r *Run) omniNumber(key string, v float64) bool {
+	switch key {
+	case "THROUGHPUT":
+		r.Rate = v
+	case "ELAPSED_TIME":
+		r.Seconds = v
+	case "REQUEST_SIZE":
+		r.Sizes.Request = int64(v)
+	case "RESPONSE_SIZE":
+		r.Sizes.Response = int64(v)
+	case "LOCAL_SEND_SIZE", "REMOTE_SEND_SIZE":
+		if r.Unit != transactions { // of request/response it is the request again
+			r.Sizes.Message = max(r.Sizes.Message, int64(v))
+		}
+	case "LSS_SIZE_END":
+		r.Sockets.LocalSend = int64(v)
+	case "LSR_SIZE_END":
+		r.Sockets.LocalRecv = int64(v)
+	case "RSS_SIZE_END":
+		r.Sockets.RemoteSend = int64(v)
+	case "RSR_SIZE_END":
+		r.Sockets.RemoteRecv = int64(v)
+	case "LOCAL_CPU_UTIL", "LOCAL_SD", "REMOTE_CPU_UTIL", "REMOTE_SD": // omniCost reads them
+	case "TRANSPORT_MSS":
+		r.Details = append(r.Details, Detail{Name: "mss_bytes", Value: v})
+	case "MIN_LATENCY", "MAX_LATENCY", "P50_LATENCY", "P90_LATENCY", "P99_LATENCY", "MEAN_LATENCY", "STDDEV_LATENCY":
+		r.Details = append(r.Details, Detail{Name: strings.ToLower(key) + "_us", Value: v})
+	case "LOCAL_TRANSPORT_RETRANS":
+		r.Details = append(r.Details, Detail{Name: "local_retransmissions", Value: v})
+	default:
+		return false
+	}
+	return true
+}
