@@ -30,14 +30,32 @@ func interfaceInName(p string) string {
 	return ""
 }
 
-// onlyInterface returns the interface that the outputs of a host name, if there is one only: of those with the phase if
-// any of these names one, else of all. Loopback does not count.
-func onlyInterface(outputs []*Output, phase string) string {
-	if only, several := theInterface(outputs, func(o *Output) bool { return o.Name.Phase == phase }); only != "" || several {
-		return only
+// onlyInterface returns the interface that the outputs of a host name, if there is one only: first of those of the same
+// phase, then of all; first of what ethtool was asked about, then of what /proc/net/dev lists. Before and after are one
+// phase here.
+func onlyInterface(outputs []*Output, of *Output) string {
+	for _, samePhase := range []bool{true, false} {
+		for _, asked := range []bool{true, false} {
+			only, several := theInterface(outputs, func(o *Output) bool {
+				return (!samePhase || phasePair(o) == phasePair(of)) && (o.Tool != "proc-net-dev") == asked
+			})
+			if only != "" || several {
+				return only
+			}
+		}
 	}
-	only, _ := theInterface(outputs, func(*Output) bool { return true })
-	return only
+	return ""
+}
+
+// phasePair returns the phase where the name has one: the first word of other names is no phase.
+func phasePair(o *Output) string {
+	switch {
+	case o.Name.Phase == "before" || o.Name.Phase == "after":
+		return "before"
+	case !o.Name.Time.IsZero():
+		return o.Name.Phase
+	}
+	return ""
 }
 
 func theInterface(outputs []*Output, among func(*Output) bool) (only string, several bool) {
@@ -48,7 +66,7 @@ func theInterface(outputs []*Output, among func(*Output) bool) (only string, sev
 		for _, i := range o.Interfaces {
 			name := cmp.Or(i.Name, interfaceInName(o.Pos.Source))
 			switch {
-			case name == "" || name == "lo" || name == only:
+			case name == "" || name == "lo" || strings.HasPrefix(name, "ifb") || name == only:
 			case only == "":
 				only = name
 			default:

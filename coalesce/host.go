@@ -111,6 +111,7 @@ type CPURow struct {
 	Chip   string        `json:"chip,omitempty"`
 	Name   string        `json:"name,omitempty"`
 	Vector kernel.Vector `json:"vector,omitzero"` // interrupts only; Interface as Join resolved it
+	Gauge  bool          `json:"gauge,omitempty"` // a length of the moment: First and Last, no change
 	Change
 	CPUs []CPUChange `json:"cpus"` // those that counted, by CPU
 }

@@ -63,7 +63,7 @@ func (h *Host) join(outputs []*Output, o Options) {
 	inOrder(outputs)
 	b := builder{host: h, options: o, interfaces: map[string]*Interface{}}
 	for _, out := range outputs {
-		only := onlyInterface(outputs, out.Name.Phase)
+		only := onlyInterface(outputs, out)
 		for i := range out.Interfaces {
 			b.interfaceOutput(out, &out.Interfaces[i], only)
 		}
@@ -71,7 +71,7 @@ func (h *Host) join(outputs []*Output, o Options) {
 		case out.Table != nil:
 			b.add("", out, nil)
 		case out.Refusal != "" && len(out.Interfaces) == 0:
-			h.note(out, "the device does not support the question: "+out.Refusal)
+			h.note(out, cmp.Or(out.Name.Tool, out.Tool)+": the device does not support the question: "+out.Refusal)
 		}
 	}
 	b.series()
@@ -178,9 +178,10 @@ func (b *builder) counters(c *cluster, s Series) {
 	}
 }
 
-// lone reports whether c is a single snapshot of what another part has a series of.
+// lone reports whether c is a single snapshot of what another part has a series of, such as the "config" set that is
+// taken once. Files that are not named as snapshots may be of another machine.
 func (c *cluster) lone(parts []*cluster) bool {
-	return len(c.outputs) == 1 && slices.ContainsFunc(parts, func(x *cluster) bool {
+	return len(c.outputs) == 1 && !c.outputs[0].Name.Time.IsZero() && slices.ContainsFunc(parts, func(x *cluster) bool {
 		return x.tool == c.tool && x.iface == c.iface && len(x.outputs) > 1 && similar(c.outputs[0], c.parts[0], x.outputs[0], x.parts[0])
 	})
 }
@@ -254,8 +255,11 @@ func names(o *Output, part *InterfaceOutput) map[string]uint64 {
 	return m
 }
 
-// similar reports whether two outputs count mostly the same things: four of five names.
+// similar reports whether two outputs count mostly the same things: four of five names, and half of the CPUs.
 func similar(a *Output, pa *InterfaceOutput, b *Output, pb *InterfaceOutput) bool {
+	if pa == nil && 2*min(len(a.Table.CPUs), len(b.Table.CPUs)) < max(len(a.Table.CPUs), len(b.Table.CPUs)) {
+		return false
+	}
 	x, y := names(a, pa), names(b, pb)
 	common := 0
 	for name := range x {

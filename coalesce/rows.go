@@ -123,6 +123,10 @@ func (r *rowJoin) close(k int) {
 
 func (t *rowTrack) finish(lengths []unit.Nanos) CPURow {
 	row := t.row
+	if isGauge(row.Key) {
+		row.Gauge = true
+		return row
+	}
 	row.Change = summarise(t.steps, lengths, t.wraps, row.First, row.Last)
 	for _, c := range t.cpus {
 		if c.Delta > 0 || c.Lost > 0 || len(t.steps) == 0 && c.Last > 0 {
@@ -131,4 +135,9 @@ func (t *rowTrack) finish(lengths []unit.Nanos) CPURow {
 	}
 	slices.SortFunc(row.CPUs, func(a, b CPUChange) int { return cmp.Compare(a.CPU, b.CPU) })
 	return row
+}
+
+// isGauge reports whether a row of softnet_stat is a length of the moment, which has no rate.
+func isGauge(key string) bool {
+	return key == "backlog_len" || key == "input_queue_len" || key == "process_queue_len"
 }

@@ -127,7 +127,7 @@ func newCPUSeries(s Series, outputs []*Output) *CPUSeries {
 	slices.Sort(cs.CPUs)
 	for _, t := range r.order {
 		row := t.finish(lengths)
-		if !row.Changed() && (len(outputs) > 1 || row.Last.Value == 0) {
+		if !row.Changed() && (len(outputs) > 1 && !row.Gauge || row.Last.Value == 0) {
 			continue
 		}
 		if s.Tool == "proc-interrupts" {

@@ -35,6 +35,12 @@ func importers() []importer {
 	return []importer{
 		{"ethtool-c", SniffCoalesce, ReadCoalesce},
 		{"ethtool-k", SniffFeatures, ReadFeatures},
+		{"ethtool-i", SniffDriver, ReadDriver},
+		{"ethtool-g, -l", SniffRings, ReadRings},
+		{"ethtool --json", SniffJSON, ReadJSON},
+		{"ethtool refusal", SniffRefusal, ReadRefusal},
+		{"proc-net-dev", SniffNetDev, ReadNetDev},
+		{"proc-softnet_stat", SniffSoftnet, ReadSoftnet},
 		{"proc-interrupts", SniffInterrupts, ReadInterrupts},
 		{"proc-softirqs", SniffSoftirqs, ReadSoftirqs},
 		{"ethtool-S", SniffStatistics, ReadStatistics},
