@@ -33,6 +33,8 @@ func Sniff(head []byte) source.Match {
 		}
 	case bytes.HasPrefix(head, []byte(magicSnoop)):
 		return source.Strong
+	case len(head) < len(magicSnoop):
+		return beginning(head)
 	}
 	return source.No
 }
