@@ -20,6 +20,7 @@ const maxEvents = 256
 
 // builder folds equal stacks into a profile.
 type builder struct {
+	source string
 	ledger *source.Ledger
 	pprof  *profile.Profile
 
@@ -54,8 +55,8 @@ type entry struct {
 	place           place
 }
 
-func newBuilder(ledger *source.Ledger) *builder {
-	return &builder{ledger: ledger, pprof: &profile.Profile{}, scale: 1,
+func newBuilder(source string, ledger *source.Ledger) *builder {
+	return &builder{source: source, ledger: ledger, pprof: &profile.Profile{}, scale: 1,
 		functions: map[string]*profile.Function{}, mappings: map[string]*profile.Mapping{}, locations: map[string]uint32{},
 		events: map[string]uint32{}, stacks: map[string]uint32{}, labels: map[labels]uint32{}, entries: map[entryKey]uint32{}}
 }
@@ -141,7 +142,7 @@ func (b *builder) add(event uint32, l labels, stack []byte, samples, period int6
 		b.keys = append(b.keys, key)
 	}
 	b.fold(entry{entryKey{id, b.label(b.coarsen(l)), event}, samples, period, at})
-	if len(b.list) > maxEntries && b.coarse < 2 {
+	if len(b.list) > maxEntries && b.coarse < 2 && len(b.named) > 1 {
 		b.dropLabels(at)
 	}
 }
@@ -180,8 +181,8 @@ func (b *builder) coarsen(l labels) labels {
 // dropLabels gives up one more label and folds what has become equal.
 func (b *builder) dropLabels(at place) {
 	b.coarse++
-	what := [...]string{"", "the CPU", "process and thread numbers"}[b.coarse]
-	b.ledger.Add("labels-dropped", source.Note, source.Pos{Line: at.line, Offset: at.offset}, 1, "more than 65,536 distinct stacks: "+what+" of the samples are no longer told apart")
+	what := [...]string{"", "the CPU", "the process and thread"}[b.coarse]
+	b.ledger.Add("labels-dropped", source.Note, source.Pos{Source: b.source, Line: at.line, Offset: at.offset}, 1, "more than 65,536 distinct stacks: "+what+" of the samples is no longer kept")
 	list, named := b.list, b.named
 	b.list, b.named = nil, nil
 	clear(b.entries)

@@ -58,7 +58,7 @@ func SniffFolded(head []byte) source.Match {
 // ReadFolded reads folded stacks. Their event has no name; if they have two counts, the events are before and after.
 func ReadFolded(l *source.Lines, ledger *source.Ledger) (*Profile, error) {
 	start := l.Pos()
-	f := folder{builder: newBuilder(ledger), known: map[string]uint32{}}
+	f := folder{builder: newBuilder(start.Source, ledger), known: map[string]uint32{}}
 	two := twoColumns(l.Head(foldedHead))
 	for l.Next() {
 		if !f.line(l.Bytes(), two, l.Pos()) && !f.skip(l) {

@@ -14,7 +14,7 @@ import (
 func ReadPerf(l *source.Lines, ledger *source.Ledger) (*Profile, error) {
 	start := l.Pos()
 	r := perf.NewScriptReader(l, ledger)
-	f := perfFolder{builder: newBuilder(ledger)}
+	f := perfFolder{builder: newBuilder(start.Source, ledger)}
 	p := &Profile{Source: start.Source, Line: start.Line, Format: "perf-script"}
 	timed := false
 	for {

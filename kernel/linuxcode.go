@@ -1,0 +1,112 @@
+package kernel
+
+// linuxCode is known from the sources of Linux 6.1 to 6.18; older names are marked with the versions that had them.
+func linuxCode() []Code {
+	return append(append(linuxLocking(), linuxInterrupts()...), linuxWork()...)
+}
+
+func linuxLocking() []Code {
+	return []Code{
+		{System: "Linux", Class: LockSpin, Lock: "spin lock",
+			Functions: []string{"native_queued_spin_lock_slowpath", "__pv_queued_spin_lock_slowpath", "queued_spin_lock_slowpath", "pv_queued_spin_lock_slowpath"},
+			Meaning:   "waits its turn for a spin lock that another CPU holds; the __pv_ form is the one of virtual machines with paravirtual spin locks",
+			Reference: "Linux kernel/locking/qspinlock.c, 4.2 and later"},
+		{System: "Linux", Class: LockSpin, Lock: "spin lock",
+			Functions: []string{"kvm_wait", "xen_poll_irq", "xen_poll_irq_timeout", "xen_qlock_wait", "hv_qlock_wait", "pv_wait_node", "pv_wait_head_or_lock"},
+			Meaning:   "a virtual CPU halts until the holder of a spin lock wakes it",
+			Reference: "Linux kernel/locking/qspinlock_paravirt.h, arch/x86/kernel/kvm.c, arch/x86/xen/spinlock.c, arch/x86/hyperv/hv_spinlock.c"},
+		{System: "Linux", Class: LockSpin, Lock: "spin lock",
+			Functions: []string{"__ticket_spin_lock", "ticket_spin_lock_wait", "__ticket_lock_spinning", "splpar_spin_yield", "__spin_yield"},
+			Meaning:   "waits for a ticket spin lock; most kernels of that age spin within _raw_spin_lock itself, where it cannot be told from taking the lock",
+			Reference: "Linux arch/x86/include/asm/spinlock.h before 4.2; arch/powerpc/lib/locks.c"},
+		{System: "Linux", Class: LockSpin, Lock: "reader-writer spin lock",
+			Functions: []string{"queued_read_lock_slowpath", "queued_write_lock_slowpath", "rwlock_read_lock_slowpath", "__write_lock_failed", "__read_lock_failed", "splpar_rw_yield", "__rw_yield"},
+			Meaning:   "waits for a reader-writer spin lock",
+			Reference: "Linux kernel/locking/qrwlock.c"},
+		{System: "Linux", Class: LockSpin, Lock: "mutex",
+			Functions: []string{"mutex_spin_on_owner", "mutex_optimistic_spin", "osq_lock", "osq_wait_next", "__mutex_lock", "__mutex_lock_common", "__mutex_lock_slowpath",
+				"__mutex_lock_interruptible_slowpath", "__mutex_lock_killable_slowpath", "__ww_mutex_lock", "rtmutex_spin_on_owner"},
+			Meaning:   "spins on a mutex while its holder runs on another CPU, before it goes to sleep",
+			Reference: "Linux kernel/locking/mutex.c, osq_lock.c, rtmutex.c"},
+		{System: "Linux", Class: LockSpin, Lock: "reader-writer semaphore",
+			Functions: []string{"rwsem_spin_on_owner", "rwsem_optimistic_spin", "rwsem_down_read_slowpath", "rwsem_down_write_slowpath", "rwsem_down_read_failed", "rwsem_down_write_failed", "__rwsem_down_write_failed_common", "__rwsem_down_read_failed_common"},
+			Meaning:   "spins on a reader-writer semaphore while its writer runs on another CPU, before it goes to sleep",
+			Reference: "Linux kernel/locking/rwsem.c"},
+		{System: "Linux", Class: LockSleep, Lock: "socket lock",
+			Functions: []string{"__lock_sock"},
+			Meaning:   "waits for a socket that another thread is using",
+			Reference: "Linux net/core/sock.c"},
+		{System: "Linux", Class: LockSleep, Lock: "futex",
+			Functions: []string{"futex_wait", "__futex_wait", "futex_wait_queue", "futex_wait_queue_me", "futex_wait_multiple", "futex_lock_pi"},
+			Meaning:   "waits for a lock of a program",
+			Reference: "Linux kernel/futex/waitwake.c"},
+		{System: "Linux", Class: LockSleep, Lock: "semaphore",
+			Functions: []string{"__down", "__down_common", "__down_interruptible", "__down_killable", "__down_timeout", "percpu_rwsem_wait", "rt_mutex_slowlock*", "__rt_mutex_slowlock*", "rwbase_write_lock", "__rwbase_read_lock", "rtlock_slowlock*"},
+			Meaning:   "goes to sleep until a semaphore or, on a real-time kernel, a lock is free",
+			Reference: "Linux kernel/locking/semaphore.c, percpu-rwsem.c, rtmutex.c"},
+		{System: "Linux", Class: LockEntry, Lock: "spin lock",
+			Functions: []string{"_raw_spin_lock*", "_raw_spin_trylock*", "_raw_read_lock*", "_raw_write_lock*", "_raw_read_trylock", "_raw_write_trylock", "_spin_lock*", "_read_lock*", "_write_lock*",
+				"do_raw_spin_lock", "do_raw_read_lock", "do_raw_write_lock", "__raw_spin_lock*", "raw_spin_rq_lock", "raw_spin_rq_lock_nested", "task_rq_lock", "__task_rq_lock", "double_rq_lock", "double_lock_balance", "_double_lock_balance",
+				"rt_spin_lock*", "arch_spin_lock*", "__raw_callee_save___pv_queued_spin_lock_slowpath", "lock_timer_base", "lock_hrtimer_base", "lock_acquire", "__lock_acquire"},
+			Meaning:   "takes a spin lock; only a slow path below it in the tree is contention",
+			Reference: "Linux kernel/locking/spinlock.c"},
+		{System: "Linux", Class: LockEntry, Lock: "mutex",
+			Functions: []string{"mutex_lock*", "mutex_trylock", "ww_mutex_lock*", "rt_mutex_lock*", "down", "down_interruptible", "down_killable", "down_timeout", "down_read*", "down_write*", "__down_read*", "__down_write*", "call_rwsem_down_read_failed", "call_rwsem_down_write_failed",
+				"lock_sock_nested", "lock_sock_fast", "__lock_sock_fast", "percpu_down_write", "__percpu_down_read"},
+			Meaning:   "takes a mutex, a semaphore or a socket",
+			Reference: "Linux kernel/locking/mutex.c, rwsem.c, net/core/sock.c"},
+	}
+}
+
+func linuxInterrupts() []Code {
+	return []Code{
+		{System: "Linux", Class: InterruptEnable, Skid: true,
+			Functions: []string{"_raw_spin_unlock_irqrestore", "_raw_spin_unlock_irq", "_raw_read_unlock_irqrestore", "_raw_read_unlock_irq", "_raw_write_unlock_irqrestore", "_raw_write_unlock_irq", "_spin_unlock_irqrestore", "_spin_unlock_irq",
+				"__local_bh_enable_ip", "local_bh_enable", "_raw_spin_unlock_bh", "rt_spin_unlock", "__raw_spin_unlock_irqrestore", "__raw_spin_unlock_irq"},
+			Meaning:   "interrupt-off time ends here: a clock that is no NMI samples code that ran with interrupts off where they are turned on again. It is no contention, and its time belongs to the function before",
+			Reference: "Linux include/linux/spinlock_api_smp.h, kernel/softirq.c"},
+		{System: "Linux", Class: InterruptEnable, Skid: true,
+			Functions: []string{"irqentry_exit_to_user_mode", "irqentry_exit", "exit_to_user_mode_loop", "syscall_exit_to_user_mode", "exit_to_user_mode_prepare"},
+			Meaning:   "interrupts are turned on for the return to user space",
+			Reference: "Linux kernel/entry/common.c"},
+		{System: "Linux", Class: InterruptEntry, Skid: true,
+			Functions: []string{"asm_sysvec_*", "sysvec_*", "__sysvec_*", "asm_common_interrupt", "common_interrupt", "asm_exc_nmi", "exc_nmi", "do_IRQ", "ret_from_intr", "apic_timer_interrupt", "smp_apic_timer_interrupt", "call_function_interrupt", "call_function_single_interrupt", "reschedule_interrupt",
+				"hyperv_callback_vector", "xen_hvm_callback_vector", "xen_do_hypervisor_callback", "xen_evtchn_do_upcall", "__xen_evtchn_do_upcall", "hardware_interrupt_common", "decrementer_common",
+				"el1h_64_irq*", "el0t_64_irq*", "el1_interrupt", "el0_interrupt", "el1_irq", "el0_irq", "gic_handle_irq", "__irq_svc", "__irq_usr", "handle_irq_event", "__handle_irq_event_percpu"},
+			Meaning:   "an interrupt: what stands below it was interrupted and does not cost this time",
+			Reference: "Linux arch/x86/include/asm/idtentry.h, arch/arm64/kernel/entry-common.c"},
+		{System: "Linux", Class: ContextSwitch, Skid: true,
+			Functions: []string{"schedule", "schedule_idle", "__schedule", "__sched_text_start", "schedule_preempt_disabled", "schedule_timeout", "schedule_rtlock", "schedule_hrtimeout_range*", "io_schedule", "preempt_schedule*", "finish_task_switch", "__switch_to*", "context_switch"},
+			Meaning:   "gives the CPU to another thread",
+			Reference: "Linux kernel/sched/core.c"},
+		{System: "Linux", Class: Idle,
+			Functions: []string{"pv_native_safe_halt", "native_safe_halt", "default_idle", "arch_cpu_idle", "default_idle_call", "default_enter_idle", "intel_idle*", "__intel_idle", "mwait_idle", "mwait_idle_with_hints", "acpi_idle_*", "acpi_processor_ffh_cstate_enter", "poll_idle", "haltpoll_enter_idle", "cpuidle_enter*",
+				"cpu_do_idle", "psci_enter_idle_state", "xen_safe_halt", "xen_hypercall_sched_op", "snooze_loop", "stop_loop", "nap_loop", "power7_idle", "cede_processor", "cpu_idle_poll"},
+			Meaning:   "the CPU has nothing to run",
+			Reference: "Linux drivers/cpuidle, drivers/idle/intel_idle.c, arch/x86/kernel/process.c"},
+	}
+}
+
+func linuxWork() []Code {
+	return []Code{
+		{System: "Linux", Class: Softirq, Skid: true,
+			Functions: []string{"handle_softirqs", "__do_softirq", "__softirqentry_text_start", "do_softirq", "do_softirq_own_stack", "call_softirq", "run_ksoftirqd", "irq_exit", "irq_exit_rcu", "__irq_exit_rcu", "invoke_softirq"},
+			Meaning:   "runs deferred interrupt work; as a leaf it is mostly the place where interrupts are turned on",
+			Reference: "Linux kernel/softirq.c"},
+		{System: "Linux", Class: Softirq,
+			Functions: []string{"net_rx_action", "net_tx_action", "__napi_poll", "napi_poll", "napi_threaded_poll*", "process_backlog", "napi_complete_done"},
+			Meaning:   "receives packets and completes transmits of network devices (NAPI)",
+			Reference: "Linux net/core/dev.c"},
+		{System: "Linux", Class: Copy,
+			Functions: []string{"_copy_to_iter", "_copy_from_iter*", "copy_page_to_iter*", "copy_page_from_iter*", "_copy_to_user", "_copy_from_user", "copy_user_enhanced_fast_string", "copy_user_generic_string", "copy_user_generic_unrolled", "copy_user_generic", "__copy_user_nocache", "copy_user_short_string",
+				"rep_movs_alternative", "__arch_copy_to_user", "__arch_copy_from_user", "__memcpy", "memcpy", "memcpy_orig", "memcpy_erms", "__pi_memcpy", "memmove", "__memmove", "memmove_erms", "csum_partial_copy_generic", "csum_and_copy_*", "__skb_datagram_iter", "skb_copy_datagram_iter", "skb_copy_datagram_from_iter", "skb_copy_bits", "skb_copy_and_csum_*"},
+			Meaning:   "copies payload",
+			Reference: "Linux lib/iov_iter.c, arch/x86/lib/copy_user_64.S, net/core/datagram.c"},
+		{System: "Linux", Class: DMAMap,
+			Functions: []string{"dma_map_page_attrs", "dma_unmap_page_attrs", "dma_map_sg_attrs", "dma_unmap_sg_attrs", "dma_map_phys", "dma_unmap_phys", "dma_direct_map_page", "dma_direct_unmap_page", "iommu_dma_*", "__iommu_dma_*", "iommu_map*", "__iommu_map*", "iommu_unmap*", "__iommu_unmap*",
+				"alloc_iova", "alloc_iova_fast", "__alloc_and_insert_iova_range", "free_iova", "free_iova_fast", "__free_iova", "find_iova", "intel_map_page", "intel_unmap", "intel_unmap_page", "intel_map_sg", "intel_unmap_sg", "__intel_map_single", "intel_alloc_iova", "intel_iommu_map*", "intel_iommu_unmap*", "domain_flush_cache", "dma_pte_clear_level", "dma_pte_clear_range",
+				"qi_submit_sync", "qi_flush_iotlb", "iommu_flush_iotlb_psi", "amd_iommu_map*", "amd_iommu_unmap*", "iommu_v1_map_pages", "iommu_v1_unmap_pages", "arm_lpae_map*", "arm_lpae_unmap*", "arm_smmu_cmdq_issue_cmdlist", "swiotlb_*", "iommu_alloc", "iommu_free", "iommu_range_alloc", "ppc_iommu_map_page", "ppc_iommu_unmap_page", "gart_map_page", "gart_unmap_page", "calgary_map_page", "calgary_unmap_page"},
+			Meaning:   "maps or unmaps memory for a device; fewer and larger mappings, or mappings that are kept, cost less",
+			Reference: "Linux kernel/dma/mapping.c, drivers/iommu/dma-iommu.c, drivers/iommu/iova.c, kernel/dma/swiotlb.c"},
+	}
+}
