@@ -126,7 +126,7 @@ func (p *filterParser) unexpected(expected string) error {
 	case strings.ContainsAny(word, "[=<>"):
 		return p.errorf("%q: comparisons of bytes and fields are not part of this language, expected %s", word, expected)
 	}
-	if near := nearest(word, filterVocabulary()); near != "" {
+	if near := nearest(word, filterVocabulary()); near != "" && near != word {
 		return p.errorf("%q is not known here, did you mean %q?", word, near)
 	}
 	return p.errorf("%q is not known here, expected %s", word, expected)
