@@ -30,6 +30,7 @@ type mode struct {
 // pattern is what is to be said of a series.
 type pattern struct {
 	kind      kind
+	values    int
 	low, high mode    // of bimodal and shifted
 	changes   int     // how often neighbours are in different modes, or far apart (flapping)
 	mean      float64 // weighted, of all values
@@ -58,13 +59,15 @@ const modeValues = 3
 
 // recognise judges a series in the order of time.
 func recognise(series []weighted, l limits) pattern {
-	p := pattern{mean: mean(series)}
+	p := pattern{values: len(series), mean: mean(series)}
 	p.best = p.mean
 	if len(series) < l.points || p.mean <= 0 {
 		return p
 	}
-	if p.beginning(series, l) || p.modes(series, l) || p.flaps(series, l) {
-		return p
+	for _, found := range [...]func([]weighted, limits) bool{p.beginning, p.modes, p.flaps} {
+		if found(series, l) {
+			break
+		}
 	}
 	return p
 }

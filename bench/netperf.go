@@ -3,6 +3,7 @@ package bench
 import (
 	"bytes"
 	"slices"
+	"strings"
 
 	"nettrace/source"
 )
@@ -23,6 +24,7 @@ type netperf struct {
 	source string
 	group  int64
 	runs   []Run
+	last   bool // the words are those of a last line without an end
 	final  bool // no more words follow
 
 	about    about
@@ -69,7 +71,7 @@ const headBytes = 4096
 const maxRuns = 10_000
 
 // ReadNetperf reads the output that begins with the next line, as SniffNetperf found it, with all results that follow in
-// the same output. It enters into the ledger: cut-input, result-missing, incomplete-row, text-in-output,
+// the same output. It enters into the ledger: cut-input, no-line-end, result-missing, incomplete-row, text-in-output,
 // too-many-results, interim-merged, service-demand-identity, request-size-unused, test-not-named, histogram-total,
 // omni-field-unused, netperf-error.
 func ReadNetperf(l *source.Lines, ledger *source.Ledger) ([]Run, error) {
@@ -146,7 +148,7 @@ func (r *netperf) line(text []byte, pos source.Pos, mine bool) bool {
 		words := append(r.words[:0], r.held...)
 		held := len(words)
 		words, text, pos = split(words, text, pos)
-		r.words, r.held = words, r.held[:0]
+		r.words, r.held, r.last = words, r.held[:0], len(text) == 0 && !r.lines.Complete()
 		if !r.read(words, held, mine) {
 			return false
 		}
@@ -183,6 +185,10 @@ func (r *netperf) read(words []word, held int, mine bool) bool {
 		case v == more:
 			r.hold(words[i:])
 			return true
+		case r.final || r.last && r.cutAt(words[i:]):
+			r.note("cut-input", source.Warning, words[i], "the input, or the output, ends in the midst of a result; its beginning is left out")
+			r.waiting = false
+			return true
 		case i < held || kindOf(words[i].text) != notNumber && (mine || i > held):
 			r.note("incomplete-row", source.Warning, words[i], "the beginning of a result whose rest does not follow, or numbers that are none; left out")
 			i++
@@ -193,6 +199,20 @@ func (r *netperf) read(words []word, held int, mine bool) bool {
 		}
 	}
 	return true
+}
+
+// cutAt reports whether words that cannot be read are the output's own, cut by the end of the input: nothing that could
+// be read follows.
+func (r *netperf) cutAt(words []word) bool {
+	first := words[0].text
+	own := r.headOpen || kindOf(first) != notNumber || family(first)
+	for _, start := range [...]string{"MIGRATED", "Interim", "Alignment", "Maximum", "Histogram"} {
+		own = own || strings.HasPrefix(start, string(first))
+	}
+	for i := range words {
+		own = own && !startsAt(words[i:])
+	}
+	return own
 }
 
 // hold keeps words whose meaning the next line decides.
@@ -263,7 +283,9 @@ func (r *netperf) single(text []byte) bool {
 	case inWarning:
 		mine = r.warn(text)
 	case inHistogram:
-		mine = r.histogram(text)
+		if mine = r.histogram(text); !mine {
+			r.ledger.Add("histogram-total", source.Warning, r.table.pos, 1, "the histogram breaks off before its total; it is left out")
+		}
 	}
 	if !mine {
 		r.inside = inText
@@ -358,6 +380,9 @@ func (r *netperf) finish(ended bool) {
 	r.read(r.held, len(r.held), true)
 	if r.inside == inCommand {
 		r.finishCommand()
+	}
+	if ended && !r.lines.Complete() {
+		r.ledger.Add("no-line-end", source.Note, r.lines.Pos(), 1, "the last line of the output has no end; was the file cut there?")
 	}
 	missing := r.waiting || len(r.interim.points) > 0
 	unended := r.inside == inWarning || r.inside == inHistogram

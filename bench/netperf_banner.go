@@ -131,7 +131,9 @@ func (r *netperf) address(text []byte) bool {
 		r.about.host = printable(text)
 	case string(text) == "port":
 		r.previous = "port"
-	case previous == "port" && kindOf(text) == integer:
+	case string(text) == "from":
+		r.previous = "from"
+	case previous == "from", previous == "port" && kindOf(text) == integer:
 	case len(name) == 0 || addressWord(name):
 		if last {
 			r.inside = inOptions
@@ -144,11 +146,7 @@ func (r *netperf) address(text []byte) bool {
 }
 
 func addressWord(text []byte) bool {
-	switch string(text) {
-	case "from", "0AF_INET", "0AF_INET6":
-		return true
-	}
-	return bytes.HasPrefix(text, []byte("AF_")) || text[0] == '(' || bytes.HasSuffix(text, []byte(")")) ||
+	return bytes.HasPrefix(text, []byte("AF_")) || bytes.HasPrefix(text, []byte("0AF_")) || text[0] == '(' || bytes.HasSuffix(text, []byte(")")) ||
 		bytes.IndexByte(text, '.') > 0 && kindOf(text) == notNumber || bytes.Contains(text, []byte("::"))
 }
 

@@ -60,7 +60,7 @@ func (c *command) option(word string) {
 	if rest, glued := strings.CutPrefix(word, "---"); glued {
 		c.own, word = true, "-"+rest
 	}
-	for i := 1; i < len(word); i++ {
+	for i := 1; i < len(word) && optionLetter(word[i]); i++ {
 		name := "-" + word[i:i+1]
 		if !c.takesArgument(word[i]) {
 			c.add(name, "")
@@ -72,6 +72,10 @@ func (c *command) option(word string) {
 		}
 		return
 	}
+}
+
+func optionLetter(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '4' || c == '6'
 }
 
 // takesArgument: netsh.c, GLOBAL_CMD_LINE_ARGS; nettest_bsd.c, SOCKETS_ARGS, with those that nettest_omni.c adds.

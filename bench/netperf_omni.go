@@ -51,7 +51,7 @@ func sniffOmni(line, rest []byte) source.Match {
 		return source.No
 	}
 	next, _, _ := bytes.Cut(rest, []byte("\n"))
-	if _, _, ok := keyValue(next); ok || len(omniColumns(next)) > 0 {
+	if _, _, ok := keyValue(next); ok || len(rest) == 0 || len(omniColumns(next)) > 0 {
 		return source.Strong
 	}
 	return source.No
@@ -63,12 +63,17 @@ func keyValue(line []byte) (key, value string, ok bool) {
 	if !ok || len(k) == 0 || len(k) > 64 || len(v) > maxFieldBytes {
 		return "", "", false
 	}
-	for _, c := range k {
+	return string(k), printable(v), keyStart(k)
+}
+
+// keyStart reports whether text can be a key, or the beginning of one.
+func keyStart(text []byte) bool {
+	for _, c := range text {
 		if (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '_' && c != '[' && c != ']' {
-			return "", "", false
+			return false
 		}
 	}
-	return string(k), printable(v), true
+	return true
 }
 
 // omniColumns returns the keys of a CSV head, "" for those that are not used, or nil if the line is none.
@@ -182,11 +187,13 @@ func (r *netperf) beginOmni(line []byte, pos source.Pos) bool {
 func (r *netperf) omniLine(line []byte, pos source.Pos) bool {
 	o := r.omni
 	if key, value, ok := keyValue(line); ok && o.columns == nil {
-		o.add(key, value, pos)
+		if r.lines.Complete() { // else the value may be cut
+			o.add(key, value, pos)
+		}
 		return true
 	}
 	switch {
-	case len(bytes.TrimSpace(line)) == 0:
+	case len(bytes.TrimSpace(line)) == 0, !r.lines.Complete() && keyStart(line):
 		return true
 	case o.columns == nil && len(o.fields) == 0:
 		o.columns = omniColumns(line)
@@ -198,8 +205,11 @@ func (r *netperf) omniLine(line []byte, pos source.Pos) bool {
 	if len(values) != len(o.columns) {
 		return false
 	}
-	for i, key := range o.columns {
-		o.add(key, values[i], pos)
+	if !r.lines.Complete() {
+		values = values[:len(values)-1] // it may be cut
+	}
+	for i, value := range values {
+		o.add(o.columns[i], value, pos)
 	}
 	return true
 }

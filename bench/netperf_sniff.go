@@ -28,6 +28,8 @@ func SniffNetperf(head []byte) source.Match {
 	switch {
 	case len(line) == 0 || line[0] > 'z':
 		return source.No
+	case bytes.HasPrefix(line, []byte("MIGRATED TCP")), bytes.HasPrefix(line, []byte("MIGRATED UDP")):
+		return source.Strong // nothing else begins so, and this may be all that is left
 	case bytes.HasPrefix(line, []byte("MIGRATED")), bytes.HasPrefix(line, []byte("Interim")), bytes.HasPrefix(line, []byte("TCP")), bytes.HasPrefix(line, []byte("UDP")):
 		return brokenStart(head)
 	case line[0] == 'e' && isFailure(line):
@@ -38,11 +40,19 @@ func SniffNetperf(head []byte) source.Match {
 	return source.No
 }
 
-// bannerIn reports whether a banner stands in line, behind debris or not.
+// bannerIn reports whether a banner stands in line, behind debris or not: "TEST from" or "TEST to" a host, behind which
+// the sentence does not go on.
 func bannerIn(line []byte) bool {
 	return constructIn(line, func(words []word) bool {
 		test, n, _ := bannerAt(words)
-		return test != "" && n < len(words) && (string(words[n].text) == "from" || string(words[n].text) == "to")
+		if test == "" || n == len(words) || string(words[n].text) != "from" && string(words[n].text) != "to" {
+			return false
+		}
+		if n+2 >= len(words) {
+			return true
+		}
+		next := words[n+2].text
+		return next[0] == '(' || next[0] == ':' || string(next) == "port" || headWord(next)
 	})
 }
 
@@ -90,9 +100,12 @@ func fitsRow(words []word) bool {
 	return len(s) >= 5 && guessLayout(s) != layoutUnknown
 }
 
+// startBytes holds a banner's name or an interim result.
+const startBytes = 256
+
 // brokenStart recognises a banner or an interim result whose line is broken elsewhere than netperf does.
 func brokenStart(head []byte) source.Match {
-	words, _, _ := split(nil, head, source.Pos{})
+	words, _, _ := split(nil, head[:min(len(head), startBytes)], source.Pos{})
 	if len(words) > 0 && startsAt(words) {
 		return source.Strong
 	}
@@ -101,8 +114,13 @@ func brokenStart(head []byte) source.Match {
 
 // rowOnly recognises a line that is nothing but one row.
 func rowOnly(line []byte) source.Match {
-	var buf [24]byte
+	for _, c := range line {
+		if !blank(c) && c != '.' && c != '-' && (c < '0' || c > '9') {
+			return source.No
+		}
+	}
 	words, _, _ := split(nil, line, source.Pos{})
+	var buf [24]byte
 	if fitsRow(words) && len(shape(words, buf[:])) == len(words) {
 		return source.Weak
 	}

@@ -31,7 +31,7 @@ func noisyRule() finding.Rule {
 			{Name: "mode-ratio", Default: 1.25, Unit: "ratio", Doc: "least factor between the modes, or between a beginning and the rest; runs of 10 s repeat within 4 to 6 % (model of the published set-up, 40 seeds)"},
 			{Name: "mode-share", Default: 0.15, Unit: "ratio", Doc: "least share of the time in each mode"},
 			{Name: "flap-ratio", Default: 1.5, Unit: "ratio", Doc: "factor between neighbours that counts as a jump; the published series with unchanged settings jumps so between adaptive moderation's samples"},
-			{Name: "flap-share", Default: 0.2, Unit: "ratio", Doc: "least share of such steps"},
+			{Name: "flap-share", Default: 0.33, Unit: "ratio", Doc: "least share of such steps; of normal values that spread by 20 % a fifth jumps so"},
 			{Name: "steady-spread", Default: 0.1, Unit: "ratio", Doc: "standard deviation below which a series counts as steady, as a share of its mean; twice the spread of repeated runs"},
 			{Name: "costly", Default: 0.1, Unit: "ratio", Doc: "loss against the better mode from which the finding is a warning"},
 		},
@@ -116,12 +116,10 @@ func noise(runs []*Run, p pattern, costly float64) finding.Finding {
 	case cost >= costly:
 		f.Severity = finding.Warning
 	}
-	if n := len(run.Interim) + len(runs) - 1; n >= 20 {
+	if p.values >= 20 {
 		f.Confidence = finding.High
-		f.Reasons = []string{fmt.Sprintf("%d values", n)}
-	} else {
-		f.Reasons = []string{fmt.Sprintf("only %d values", max(n, len(runs)))}
 	}
+	f.Reasons = []string{fmt.Sprintf("%d values", p.values)}
 	f.Evidence = noiseEvidence(runs, p)
 	f.Caveats = []string{"other load on either host, or a virtual machine's lost CPU time, looks the same"}
 	return f

@@ -1,0 +1,99 @@
+package bench
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"nettrace/source"
+)
+
+func readNumbers(t testing.TB, name, text string) ([]float64, []string) {
+	t.Helper()
+	ledger := &source.Ledger{}
+	lines := source.NewLines(source.NewInput(name, strings.NewReader(text)), ledger)
+	runs, err := ReadNumbers(lines, ledger)
+	if err != nil {
+		t.Fatal(err)
+	}
+	roundTrip(t, &Results{Runs: runs})
+	var values []float64
+	for _, r := range runs {
+		values = append(values, r.Rate)
+	}
+	return values, names(ledger.Entries())
+}
+
+func TestNumbers(t *testing.T) {
+	for name, want := range map[string][]float64{
+		"rates-before.txt": {21910.2, 22004.9, 21970.0, 22051.3, 21988.7},
+		"rates-after.txt":  {31495.6, 31470.1, 31533.9, 31490.0, 31508.8},
+	} {
+		text := fixture(t, name)
+		if m := SniffNumbers([]byte(text)); m != source.Weak {
+			t.Errorf("%s is recognised as %v", name, m)
+		}
+		got, ledger := readNumbers(t, name, text)
+		if diff := cmp.Diff(want, got); diff != "" || len(ledger) > 0 {
+			t.Errorf("%s, ledger %v (-want +got):\n%s", name, ledger, diff)
+		}
+	}
+	if got, ledger := readNumbers(t, "cut", "21910.2\n22004.9\n21970"); len(got) != 2 || !cmp.Equal(ledger, []string{"cut-input"}) {
+		t.Errorf("cut in the third value: %v, ledger %v", got, ledger)
+	}
+	if got, _ := readNumbers(t, "mixed", "1\n2\n3\nnow the others\n4\n"); len(got) != 3 {
+		t.Errorf("numbers before a line of words: %v", got)
+	}
+}
+
+func TestSniffNumbers(t *testing.T) {
+	for text, want := range map[string]source.Match{
+		"1\n2\n3\n": source.Weak, "# a\n\n1.5\n-2\n3e+06": source.Weak,
+		"1\n2\n": source.No, "1 2\n3 4\n5 6\n": source.No, "a\n1\n2\n3\n": source.No, "": source.No, "1\n2\n3x\n4\n": source.No, "# only words\n": source.No,
+	} {
+		if got := SniffNumbers([]byte(text)); got != want {
+			t.Errorf("%q is %v, want %v", text, got, want)
+		}
+	}
+}
+
+// TestNumbersOfOthers reads the columns of the published series and of the case on adaptive moderation.
+func TestNumbersOfOthers(t *testing.T) {
+	for _, name := range []string{"tcp_rr-before.txt", "tcp_rr-after.txt"} {
+		text := content(t, shared(t, "cases/28-adaptive-rx-rr/"+name))
+		if got, _ := readNumbers(t, name, text); len(got) != 5 || SniffNumbers([]byte(text)) != source.Weak {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+	runs, _ := read(t, "log", fixture(t, "netperf-interim.as-archived.txt"))
+	for i, size := range []string{"4344", "4345"} {
+		got, _ := readNumbers(t, size, content(t, shared(t, filepath.Join("data/published", "mlx4-adaptive-rx.interim-"+size+".values.txt"))))
+		var want []float64
+		for _, p := range runs[i].Interim {
+			want = append(want, p.Rate)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("values of %s bytes (-log +column):\n%s", size, diff)
+		}
+	}
+}
+
+func FuzzReadNumbers(f *testing.F) {
+	f.Add(fixture(f, "rates-before.txt"))
+	f.Add(fixture(f, "rates-after.txt"))
+	f.Fuzz(func(t *testing.T, text string) { readNumbers(t, "fuzz", text) })
+}
+
+func BenchmarkReadNumbers(b *testing.B) {
+	text := strings.Repeat("21910.2\n", 5000)
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	for b.Loop() {
+		ledger := &source.Ledger{}
+		if runs, _ := ReadNumbers(source.NewLines(source.NewInput("n", strings.NewReader(text)), ledger), ledger); len(runs) != 5000 {
+			b.Fatal(len(runs))
+		}
+	}
+}
