@@ -56,7 +56,7 @@ func ReadFeatures(l *source.Lines, ledger *source.Ledger) (*Output, error) {
 	}
 	for l.Next() {
 		line := l.Bytes()
-		if s, ours := parseFeature(line); ours && len(i.Settings) < maxItems {
+		if s, ours := parseFeature(line); ours && l.Complete() && len(i.Settings) < maxItems {
 			s.Pos = l.Pos()
 			i.Settings = append(i.Settings, s)
 			continue
@@ -68,7 +68,7 @@ func ReadFeatures(l *source.Lines, ledger *source.Ledger) (*Output, error) {
 		if len(bytes.TrimSpace(line)) == 0 {
 			break
 		}
-		if unfinished(l) {
+		if unfinished(l) { // also "name: off [fix"
 			cut(ledger, l.Pos(), "the input ends inside ethtool -k; the features that are missing count as absent")
 			break
 		}
@@ -77,7 +77,7 @@ func ReadFeatures(l *source.Lines, ledger *source.Ledger) (*Output, error) {
 		}
 		skip(l, ledger, "a feature of ethtool -k")
 	}
-	if len(i.Settings) > 0 {
+	if len(i.Settings) > 0 { // the error texts were about single features
 		out.Refusal = ""
 	}
 	out.Interfaces = []InterfaceOutput{i}

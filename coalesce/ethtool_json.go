@@ -59,9 +59,10 @@ func ReadJSON(l *source.Lines, ledger *source.Ledger) (*Output, error) {
 		}
 	}
 	switch {
+	case !whole:
 	case len(r.interfaces) == 0 || out.Tool == "ethtool":
 		return nil, &source.SyntaxError{Pos: out.Pos, Msg: "no settings in this JSON list that ethtool -c, -g or -k would print"}
-	case err != nil && whole && !errors.Is(err, io.EOF):
+	case err != nil && !errors.Is(err, io.EOF):
 		ledger.Add("unreadable-line", source.Warning, places.at(r.decoder.InputOffset()), 1, "the JSON is damaged: "+err.Error()+"; what came before is used")
 	}
 	if out.Tool == "ethtool-c" {

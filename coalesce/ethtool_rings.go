@@ -30,7 +30,7 @@ func SniffRings(head []byte) source.Match {
 		return source.No
 	}
 	next, _ := firstLine(rest)
-	if next = bytes.TrimSpace(next); len(rest) == 0 || string(next) == "Pre-set maximums:" || refusal(next) != "" {
+	if next = bytes.TrimSpace(next); strings.HasPrefix("Pre-set maximums:", string(next)) && len(next) == len(rest) || string(next) == "Pre-set maximums:" || refusal(next) != "" {
 		return source.Strong
 	}
 	return source.No
@@ -71,7 +71,7 @@ func ReadRings(l *source.Lines, ledger *source.Ledger) (*Output, error) {
 		}
 		s, ours := parseRing(line, suffix)
 		if !ours || !l.Complete() {
-			if l.Complete() || !ours && !unfinished(l) {
+			if l.Complete() || !ours && len(bytes.Fields(line)) > 4 {
 				l.Back()
 			}
 			break
@@ -82,7 +82,7 @@ func ReadRings(l *source.Lines, ledger *source.Ledger) (*Output, error) {
 			current++
 		}
 	}
-	if atEnd(l) && out.Refusal == "" && current < 4 {
+	if atEnd(l) && out.Refusal == "" && (current < 4 || !l.Complete()) {
 		cut(ledger, l.Pos(), "the input ends before the current settings of ethtool "+tool[len(tool)-2:]+"; those that are missing count as absent")
 	}
 	out.Interfaces = []InterfaceOutput{i}

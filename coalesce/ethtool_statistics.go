@@ -142,7 +142,7 @@ type statisticsReader struct {
 }
 
 func (r *statisticsReader) lines(l *source.Lines, titleMayFollow bool) {
-	last := l.Pos()
+	last, counters := l.Pos(), 0 // of the line before
 	for l.Next() {
 		line := l.Bytes()
 		if titleMayFollow && string(bytes.TrimSpace(line)) == statisticsTitle {
@@ -153,9 +153,10 @@ func (r *statisticsReader) lines(l *source.Lines, titleMayFollow bool) {
 			r.out.Refusal = text
 			return
 		}
-		if len(bytes.TrimSpace(line)) == 0 && len(r.counters) > 0 {
+		if len(bytes.TrimSpace(line)) == 0 && len(r.counters) > 0 && l.Complete() {
 			return
 		}
+		counters = len(r.counters)
 		if r.counter(line, l.Pos()) {
 			last = l.Pos()
 			continue
@@ -169,9 +170,9 @@ func (r *statisticsReader) lines(l *source.Lines, titleMayFollow bool) {
 		}
 		skip(l, r.ledger, "a counter")
 	}
-	if n := len(r.counters); atEnd(l) && !l.Complete() && n > 0 {
+	if atEnd(l) && !l.Complete() {
 		cut(r.ledger, last, "the input ends without a line end, so that the last number may be cut; the counter is left out")
-		r.counters = r.counters[:n-1]
+		r.counters = r.counters[:counters]
 	}
 }
 

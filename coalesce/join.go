@@ -22,7 +22,7 @@ func Join(outputs []Output, o Options) []*Host {
 		dir, group string
 		peer       bool
 	}
-	sets := map[key][]*Output{}
+	sets := map[key][]member{}
 	var keys []key
 	for i := range outputs {
 		out := &outputs[i]
@@ -33,7 +33,7 @@ func Join(outputs []Output, o Options) []*Host {
 		if sets[k] == nil {
 			keys = append(keys, k)
 		}
-		sets[k] = append(sets[k], out)
+		sets[k] = append(sets[k], member{out, nil})
 	}
 	slices.SortFunc(keys, func(a, b key) int {
 		return cmp.Or(natural(a.dir, b.dir), cmp.Compare(a.group, b.group), compareBool(a.peer, b.peer))
@@ -59,8 +59,12 @@ func compareBool(a, b bool) int {
 }
 
 // join fills in the host from its outputs.
-func (h *Host) join(outputs []*Output, o Options) {
-	inOrder(outputs)
+func (h *Host) join(members []member, o Options) {
+	inOrder(members)
+	outputs := make([]*Output, len(members))
+	for i, m := range members {
+		outputs[i] = m.Output
+	}
 	b := builder{host: h, options: o, interfaces: map[string]*Interface{}}
 	for _, out := range outputs {
 		only := onlyInterface(outputs, out)
@@ -94,8 +98,8 @@ type builder struct {
 // cluster is a series in the making: outputs of one tool about one interface whose files are named alike.
 type cluster struct {
 	tool, iface, family string
-	outputs             []*Output
-	parts               []*InterfaceOutput // of the outputs; nil for tables
+	members             []member
+	paired              bool // by their content: the order is right
 }
 
 func (b *builder) interfaceOutput(out *Output, i *InterfaceOutput, only string) {
@@ -139,8 +143,7 @@ func (b *builder) add(iface string, out *Output, part *InterfaceOutput) {
 		k = len(b.clusters)
 		b.clusters = append(b.clusters, &c)
 	}
-	b.clusters[k].outputs = append(b.clusters[k].outputs, out)
-	b.clusters[k].parts = append(b.clusters[k].parts, part)
+	b.clusters[k].members = append(b.clusters[k].members, member{out, part})
 }
 
 // series turns clusters into series.
@@ -148,17 +151,21 @@ func (b *builder) series() {
 	b.pairSingles()
 	var parts []*cluster
 	for _, c := range b.clusters {
+		if !c.paired {
+			inOrder(c.members)
+		}
 		parts = append(parts, c.split()...)
 	}
 	for _, c := range parts {
+		first := c.members[0]
 		if c.lone(parts) {
-			b.host.note(c.outputs[0], "a snapshot of "+c.tool+" that belongs to no series is left out")
+			b.host.note(first.Output, "a snapshot of "+c.tool+" that belongs to no series is left out")
 			continue
 		}
-		s := stamp(c.outputs, b.options.Interval)
+		s := stamp(c.members, b.options.Interval)
 		b.noteTime(c, s)
-		if c.parts[0] == nil {
-			b.host.Tables = append(b.host.Tables, newCPUSeries(s, c.outputs))
+		if first.part == nil {
+			b.host.Tables = append(b.host.Tables, newCPUSeries(s, c.members))
 			continue
 		}
 		b.counters(c, s)
@@ -166,101 +173,110 @@ func (b *builder) series() {
 }
 
 func (b *builder) counters(c *cluster, s Series) {
+	first := c.members[0]
 	i := b.iface(c.iface, "")
-	_, i.NameFrom = nameOf(c.outputs[0], c.parts[0], c.iface)
+	_, i.NameFrom = nameOf(first.Output, first.part, c.iface)
 	if c.iface == "" && len(i.Counters) > 0 { // counters of other devices: not known to be the same one
 		i = newInterface("", NameUnknown)
 		b.host.Interfaces = append(b.host.Interfaces, i)
 	}
-	i.Counters = append(i.Counters, newCounterSeries(s, c.outputs, c.parts))
+	i.Counters = append(i.Counters, newCounterSeries(s, c.members))
 	if i.NameFrom == NameFromOnly {
-		b.host.note(c.outputs[0], "the counters do not name their interface; they are taken as those of "+c.iface+", "+NameFromOnly)
+		b.host.note(first.Output, "the counters do not name their interface; they are taken as those of "+c.iface+", "+NameFromOnly)
 	}
 }
 
 // lone reports whether c is a single snapshot of what another part has a series of, such as the "config" set that is
 // taken once. Files that are not named as snapshots may be of another machine.
 func (c *cluster) lone(parts []*cluster) bool {
-	return len(c.outputs) == 1 && !c.outputs[0].Name.Time.IsZero() && slices.ContainsFunc(parts, func(x *cluster) bool {
-		return x.tool == c.tool && x.iface == c.iface && len(x.outputs) > 1 && similar(c.outputs[0], c.parts[0], x.outputs[0], x.parts[0])
+	first := c.members[0]
+	return len(c.members) == 1 && !first.Name.Time.IsZero() && slices.ContainsFunc(parts, func(x *cluster) bool {
+		return x.tool == c.tool && x.iface == c.iface && len(x.members) > 1 && similar(first, x.members[0])
 	})
 }
 
 func (b *builder) noteTime(c *cluster, s Series) {
+	first := c.members[0].Output
 	switch {
-	case len(c.outputs) < 2:
+	case len(c.members) < 2:
 	case s.TimeFrom == TimeUnknown:
-		b.host.note(c.outputs[0], fmt.Sprintf("%d snapshots of %s without a time: changes, but no rates; give --interval, or put the UTC time into the names", len(c.outputs), c.tool))
+		b.host.note(first, fmt.Sprintf("%d snapshots of %s without a time: changes, but no rates; give --interval, or put the UTC time into the names", len(c.members), c.tool))
 	case s.TimeFrom != TimeFromName:
-		b.host.note(c.outputs[0], fmt.Sprintf("the times of %d snapshots of %s come from: %s", len(c.outputs), c.tool, s.TimeFrom))
+		b.host.note(first, fmt.Sprintf("the times of %d snapshots of %s come from: %s", len(c.members), c.tool, s.TimeFrom))
 	}
 }
 
 // pairSingles makes a pair of two snapshots of one tool and interface, if there are only these two, their files are
 // named differently, and the second goes on where the first stopped.
 func (b *builder) pairSingles() {
-	for i, c := range b.clusters {
-		var same []*cluster
-		for _, x := range b.clusters {
-			if x.tool == c.tool && x.iface == c.iface {
-				same = append(same, x)
-			}
-		}
-		if len(same) != 2 || same[0] != c || len(same[1].outputs) != 1 || len(c.outputs) != 1 || !continues(c.outputs[0], c.parts[0], same[1].outputs[0], same[1].parts[0]) {
+	for i := 0; i < len(b.clusters); i++ {
+		c := b.clusters[i]
+		same := func(x *cluster) bool { return x != c && x.tool == c.tool && x.iface == c.iface }
+		k := slices.IndexFunc(b.clusters, same)
+		if k < 0 || slices.IndexFunc(b.clusters[k+1:], same) >= 0 {
 			continue
 		}
-		c.outputs = append(c.outputs, same[1].outputs...)
-		c.parts = append(c.parts, same[1].parts...)
-		b.clusters = slices.DeleteFunc(b.clusters, func(x *cluster) bool { return x == same[1] })
-		if i+1 >= len(b.clusters) {
-			return
+		other := b.clusters[k]
+		if k < i || len(c.members) != 1 || len(other.members) != 1 {
+			continue
 		}
+		x, y := c.members[0], other.members[0]
+		switch {
+		case continues(x, y):
+			c.members = []member{x, y}
+		case continues(y, x):
+			c.members = []member{y, x}
+		default:
+			continue
+		}
+		c.paired = true
+		b.clusters = slices.Delete(b.clusters, k, k+1)
 	}
 }
 
 // split cuts a cluster where a snapshot is not of the same device as the one before.
 func (c *cluster) split() []*cluster {
-	timed, offset := namesTell(c.outputs)
+	timed, offset := namesTell(c.members)
 	var parts []*cluster
 	start := 0
-	for i := 1; i <= len(c.outputs); i++ {
-		if i < len(c.outputs) {
-			alike := similar(c.outputs[i-1], c.parts[i-1], c.outputs[i], c.parts[i])
-			if alike && (timed || offset || continues(c.outputs[i-1], c.parts[i-1], c.outputs[i], c.parts[i])) {
+	for i := 1; i <= len(c.members); i++ {
+		if i < len(c.members) {
+			before, after := c.members[i-1], c.members[i]
+			if (timed || offset) && similar(before, after) || continues(before, after) {
 				continue
 			}
 		}
-		parts = append(parts, &cluster{c.tool, c.iface, c.family, c.outputs[start:i], c.parts[start:i]})
+		parts = append(parts, &cluster{c.tool, c.iface, c.family, c.members[start:i], c.paired})
 		start = i
 	}
 	return parts
 }
 
 // names returns what an output counts, with the values, to compare it with another.
-func names(o *Output, part *InterfaceOutput) map[string]uint64 {
-	m := map[string]uint64{}
-	if part != nil {
-		for _, c := range part.Counters {
-			m[c.Name] = c.Value
+func (m member) names() map[string]uint64 {
+	values := map[string]uint64{}
+	if m.part != nil {
+		for _, c := range m.part.Counters {
+			values[c.Name] = c.Value
 		}
-		return m
+		return values
 	}
-	for _, r := range o.Table.Rows {
+	for _, r := range m.Table.Rows {
 		sum := uint64(0)
 		for _, c := range r.Cells {
 			sum += c.Value
 		}
-		m[r.Key+" "+r.Name] = sum
+		values[r.Key+" "+r.Name] = sum
 	}
-	return m
+	return values
 }
 
 // similar reports whether two outputs count mostly the same things: four of five names, and half of the CPUs.
-func similar(a *Output, pa *InterfaceOutput, b *Output, pb *InterfaceOutput) bool {
-	if pa == nil && 2*min(len(a.Table.CPUs), len(b.Table.CPUs)) < max(len(a.Table.CPUs), len(b.Table.CPUs)) {
+func similar(a, b member) bool {
+	if a.part == nil && 2*min(len(a.Table.CPUs), len(b.Table.CPUs)) < max(len(a.Table.CPUs), len(b.Table.CPUs)) {
 		return false
 	}
-	x, y := names(a, pa), names(b, pb)
+	x, y := a.names(), b.names()
 	common := 0
 	for name := range x {
 		if _, ok := y[name]; ok {
@@ -271,11 +287,11 @@ func similar(a *Output, pa *InterfaceOutput, b *Output, pb *InterfaceOutput) boo
 }
 
 // continues reports whether b is similar to a and most of what moved rose.
-func continues(a *Output, pa *InterfaceOutput, b *Output, pb *InterfaceOutput) bool {
-	if !similar(a, pa, b, pb) {
+func continues(a, b member) bool {
+	if !similar(a, b) {
 		return false
 	}
-	x, y := names(a, pa), names(b, pb)
+	x, y := a.names(), b.names()
 	rose, fell := 0, 0
 	for name, from := range x {
 		to, ok := y[name]

@@ -69,11 +69,17 @@ func phaseRank(o *Output) int {
 	return 1
 }
 
+// member is an output, and for counters its part about one interface.
+type member struct {
+	*Output
+	part *InterfaceOutput
+}
+
 // inOrder sorts outputs by the time at which they were taken, as far as anything tells: by the times in all their names,
 // by the seconds in all their names, else by phase, name (numbers as numbers) and place.
-func inOrder(outputs []*Output) {
-	timed, offset := namesTell(outputs)
-	slices.SortStableFunc(outputs, func(a, b *Output) int {
+func inOrder(members []member) {
+	timed, offset := namesTell(members)
+	slices.SortStableFunc(members, func(a, b member) int {
 		switch {
 		case timed:
 			if c := a.Name.Time.Compare(b.Name.Time); c != 0 {
@@ -86,13 +92,13 @@ func inOrder(outputs []*Output) {
 				return c
 			}
 		}
-		return cmp.Or(cmp.Compare(phaseRank(a), phaseRank(b)), natural(a.Pos.Source, b.Pos.Source), cmp.Compare(a.Pos.Offset, b.Pos.Offset))
+		return cmp.Or(cmp.Compare(phaseRank(a.Output), phaseRank(b.Output)), natural(a.Pos.Source, b.Pos.Source), cmp.Compare(a.Pos.Offset, b.Pos.Offset))
 	})
 }
 
-func namesTell(outputs []*Output) (timed, offset bool) {
+func namesTell(members []member) (timed, offset bool) {
 	timed, offset = true, true
-	for _, o := range outputs {
+	for _, o := range members {
 		_, _, ok := offsetName(path.Base(o.Pos.Source))
 		timed, offset = timed && !o.Name.Time.IsZero(), offset && ok
 	}
@@ -128,7 +134,7 @@ func leading(s string) string {
 }
 
 // stamp returns the snapshots of a series with their times, and where these come from.
-func stamp(outputs []*Output, interval unit.Nanos) Series {
+func stamp(outputs []member, interval unit.Nanos) Series {
 	s := Series{Tool: outputs[0].Tool, TimeFrom: TimeUnknown, Snapshots: make([]Snapshot, len(outputs))}
 	for i, o := range outputs {
 		s.Snapshots[i] = Snapshot{Pos: o.Pos, Phase: o.Name.Phase, Time: o.Name.Time}
@@ -170,7 +176,7 @@ func stamp(outputs []*Output, interval unit.Nanos) Series {
 	return s
 }
 
-func mtimesTell(outputs []*Output) bool {
+func mtimesTell(outputs []member) bool {
 	for i, o := range outputs {
 		if o.ModTime.IsZero() || i > 0 && o.ModTime.Sub(outputs[i-1].ModTime) < mtimeStep {
 			return false

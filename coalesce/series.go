@@ -16,14 +16,14 @@ const (
 )
 
 // newCounterSeries follows the counters of one interface.
-func newCounterSeries(s Series, outputs []*Output, parts []*InterfaceOutput) *CounterSeries {
+func newCounterSeries(s Series, members []member) *CounterSeries {
 	cs := &CounterSeries{Series: s}
 	index := map[string]int{}
 	var order []string
 	var tracks []*track
-	for k, part := range parts {
+	for k, m := range members {
 		seen := map[string]int{}
-		for _, c := range part.Counters {
+		for _, c := range m.part.Counters {
 			name := c.Name
 			if seen[name]++; seen[name] > 1 {
 				name = fmt.Sprintf("%s #%d", name, seen[name])
@@ -32,15 +32,15 @@ func newCounterSeries(s Series, outputs []*Output, parts []*InterfaceOutput) *Co
 			if !known {
 				i = len(tracks)
 				index[name] = i
-				order, tracks = append(order, name), append(tracks, newTrack(len(parts)))
+				order, tracks = append(order, name), append(tracks, newTrack(len(members)))
 			}
-			pos := outputs[k].Pos
+			pos := m.Pos
 			pos.Line, pos.Offset = c.Line, c.Offset
 			tracks[i].set(k, Reading{c.Value, pos})
 		}
 	}
 	w, lengths := widthOf(s.Tool), s.lengths()
-	reset := resets(tracks, w, len(parts)-1)
+	reset := resets(tracks, w, len(members)-1)
 	for i, t := range tracks {
 		steps, wraps := t.steps(w, reset)
 		cs.Counters = append(cs.Counters, Counter{order[i], summarise(steps, lengths, wraps, t.first, t.last)})
@@ -106,7 +106,7 @@ func (c *Change) thin(keep []int) {
 }
 
 // newCPUSeries follows the rows of one file in /proc.
-func newCPUSeries(s Series, outputs []*Output) *CPUSeries {
+func newCPUSeries(s Series, outputs []member) *CPUSeries {
 	cs := &CPUSeries{Series: s}
 	w, lengths := widthOf(s.Tool), s.lengths()
 	r := rowJoin{width: w, index: map[string]*rowTrack{}, online: make([]map[int]bool, len(outputs))}

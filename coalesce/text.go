@@ -95,8 +95,11 @@ func quote(line []byte) string {
 	return `"` + string(s) + `"`
 }
 
-// atEnd reports whether the input, and not only a quotation in it, ended.
-func atEnd(l *source.Lines) bool { return len(l.Input().Peek(1)) == 0 }
+// atEnd reports whether the input, and not only a quotation in it, ends after the current line (after Back: before it).
+func atEnd(l *source.Lines) bool {
+	l.Head(1) // takes the current line as read
+	return len(l.Input().Peek(1)) == 0
+}
 
 // cut enters an output into the ledger that the end of the input cut short.
 func cut(ledger *source.Ledger, pos source.Pos, text string) {
@@ -106,5 +109,6 @@ func cut(ledger *source.Ledger, pos source.Pos, text string) {
 // unfinished reports whether the current line, which the importer does not understand, is the beginning of one of its
 // own that the end of the input cut off, rather than the first line of something else.
 func unfinished(l *source.Lines) bool {
-	return !l.Complete() && len(bytes.Fields(l.Bytes())) <= 2
+	line := l.Bytes()
+	return !l.Complete() && (len(bytes.Fields(line)) <= 2 || line[0] == ' ' || line[0] == '\t')
 }
