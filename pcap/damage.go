@@ -2,7 +2,6 @@ package pcap
 
 import (
 	"fmt"
-	"math"
 
 	"nettrace/source"
 	"nettrace/unit"
@@ -18,6 +17,7 @@ type tally struct {
 const (
 	appendedCapture = iota
 	capturedAboveLength
+	cutBySnaplen
 	fractionAbove
 	noTime
 	reservedLinkBits
@@ -36,6 +36,8 @@ func entry(kind int) (name string, loss source.Loss, text string) {
 		return "appended-capture", source.Note, "a second file header begins here: captures joined together; read on with its byte order, time unit and link type"
 	case capturedAboveLength:
 		return "captured-above-length", source.Note, "more bytes captured than the packet is said to have; their number is taken for its length"
+	case cutBySnaplen:
+		return "cut-by-snaplen", source.Note, "only the beginning of the packet was captured; lengths are taken from its headers"
 	case fractionAbove:
 		return "fraction-out-of-range", source.Note, "the fraction of the time is a second or more; it is carried over"
 	case noTime:
@@ -89,9 +91,6 @@ func (r *Reader) finish() {
 	for n := range r.info.Interfaces {
 		r.conclude(&r.info.Interfaces[n], end)
 	}
-	if r.info.Cut > 0 {
-		r.ledger.Add("cut-by-snaplen", source.Note, source.Pos{Source: end.Source}, r.info.Cut, "packets of which only the beginning was captured; lengths are taken from their headers")
-	}
 }
 
 func (r *Reader) conclude(i *Interface, end source.Pos) {
@@ -102,18 +101,21 @@ func (r *Reader) conclude(i *Interface, end source.Pos) {
 		r.ledger.Add("capture-drops", source.Warning, end, drops, fmt.Sprintf("the capture says that it lost packets on interface %q; what looks like loss may be that", i.Name))
 	}
 	if i.Packets > 0 && !i.LinkType.Decoded() {
-		r.ledger.Add("link-type-not-decoded", source.Warning, source.Pos{Source: end.Source}, i.Packets, fmt.Sprintf("packets of link type %d (%s) are counted, not decoded", i.LinkType, i.LinkType))
+		r.ledger.Add("link-type-not-decoded", source.Note, source.Pos{Source: end.Source}, i.Packets, fmt.Sprintf("packets of link type %d (%s) are counted, not decoded", i.LinkType, i.LinkType))
 	}
 }
 
+// lookAhead is how much of what follows a possible record is in memory when it is judged.
+const lookAhead = 128 << 10
+
 // damaged enters a record that cannot be one, and goes on at the next place that plausible recognises as a record.
-// It looks at each byte once, and at what follows up to lookAhead.
+// Each byte is looked at once.
 func (r *Reader) damaged(fact string, plausible func(b []byte, last bool) bool) {
 	place := r.pos()
 	r.win.advance(min(1, len(r.win.peek(1))))
 	for {
-		b := r.win.peek(blockBytes)
-		last := len(b) < blockBytes
+		b := r.win.peek(2 * lookAhead)
+		last := len(b) < 2*lookAhead
 		scan := len(b)
 		if !last {
 			scan -= lookAhead
@@ -136,6 +138,5 @@ func (r *Reader) damaged(fact string, plausible func(b []byte, last bool) bool) 
 	}
 }
 
-const lookAhead = 128 << 10
-
-func saturated(n uint64) int64 { return int64(min(n, math.MaxInt64)) }
+// saturated bounds a counter of the file, so that sums of some stay in range.
+func saturated(n uint64) int64 { return int64(min(n, 1<<50)) }

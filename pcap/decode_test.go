@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"nettrace/source"
 )
 
 // The functions below build packets from the inside out, as bytes.
@@ -197,6 +199,17 @@ func TestDecodeNoSegment(t *testing.T) {
 		if h.FirstFrag != (c.fragment && c.transport == TCP) {
 			t.Errorf("%s: first fragment %v", c.name, h.FirstFrag)
 		}
+	}
+}
+
+func TestFaultEnter(t *testing.T) {
+	var ledger source.Ledger
+	for f := NoFault; f <= TooDeep; f++ {
+		f.Enter(&ledger, source.Pos{Source: "x", Record: int64(f)})
+	}
+	entries := ledger.Entries()
+	if len(entries) != int(TooDeep) || entries[0].Name != "bad-header" || entries[0].Severity != source.Note || entries[0].Text == "" {
+		t.Errorf("%+v", entries)
 	}
 }
 

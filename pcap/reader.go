@@ -142,6 +142,9 @@ func (r *Reader) take(number int, ticks uint64, hasTime bool, size int) bool {
 	}
 	r.stripFCS(i)
 	p.CapLen = len(p.Data)
+	if p.CapLen < p.WireLen {
+		r.count(cutBySnaplen)
+	}
 	if p.LinkType == LinkSLL || p.LinkType == LinkSLL2 {
 		p.cooked()
 	}

@@ -201,7 +201,7 @@ func recordBorders(t testing.TB, file []byte) []int {
 	t.Helper()
 	big, little := binary.BigEndian, binary.LittleEndian
 	borders, at := []int{0}, 0
-	step := func() int { return 0 }
+	var step func() int
 	switch little.Uint32(file) {
 	case magicMicros:
 		at, step = 24, func() int { return 16 + int(little.Uint32(file[at+8:])) }
