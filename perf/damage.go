@@ -23,7 +23,7 @@ func (r *ScriptReader) skipDamage() {
 	case continues(behind):
 		r.ledger.Add("unrecognised-line", source.Warning, pos, 1, "neither a sample line nor a frame of perf script; skipped")
 	case !complete:
-		r.cutAt(pos, source.Warning, "the input ends within a line; what it began is lost")
+		r.cutAt(source.Warning, "the input ends within a line; what it began is lost")
 	default:
 		r.done = true
 		return
@@ -55,24 +55,32 @@ func isPrompt(line []byte) bool {
 }
 
 // cutInSampleLine reports whether the current line, the first one of a sample, is the last one of an input cut within
-// it: the event is missing that all others have.
+// it: the event is missing that others have.
 func (r *ScriptReader) cutInSampleLine() bool {
-	if r.lines.Complete() || !r.events || r.sample.event != nil {
+	if r.lines.Complete() || r.sample.event != nil || r.samples && !r.events {
 		return false
 	}
-	r.cutAt(r.lines.Pos(), source.Warning, "the input ends within a sample line; the sample is lost")
+	r.cutAt(source.Warning, "the input ends within a sample line; the sample is lost")
 	return true
 }
 
-// endOfInput says how sure the last sample is: perf ends each with a blank line.
+// cutInSample deals with the last line of the input, which has no end and belongs to a sample.
+func (r *ScriptReader) cutInSample() {
+	if r.kind == blankLine || r.cutInFrame() {
+		r.cutAt(source.Warning, "the input ends within a frame; the sample is counted without it and without its callers")
+		if r.kind != blankLine {
+			r.event.Stack = r.event.Stack[:len(r.event.Stack)-1]
+		}
+		return
+	}
+	r.cutAt(source.Note, "the last line has no end; the sample is counted with the frames it has")
+}
+
+// endOfInput says how sure the last sample is: perf ends each one that has a chain with a blank line.
 func (r *ScriptReader) endOfInput(onLine bool) {
-	stack := r.event.Stack
-	switch complete := r.lines.Complete(); {
-	case !complete && r.cutInFrame():
-		r.event.Stack = stack[:len(stack)-1]
-		r.cutAt(r.lines.Pos(), source.Warning, "the input ends within a frame; the sample is counted without it and without its callers")
-	case !complete, r.chains && !onLine:
-		r.cutAt(r.lines.Pos(), source.Note, "the last sample does not end in a blank line; it is counted with the frames it has")
+	empty := len(r.event.Stack) == 0 && len(r.event.Payload) == 0
+	if !onLine && (r.chains || empty) {
+		r.cutAt(source.Note, "the last sample does not end in a blank line; it is counted with the frames it has")
 	}
 }
 
@@ -86,9 +94,10 @@ func (r *ScriptReader) cutInFrame() bool {
 	return last.DSO == "" && !last.Inlined
 }
 
-func (r *ScriptReader) cutAt(pos source.Pos, severity source.Loss, text string) {
+// cutAt enters, once, that the input ends early.
+func (r *ScriptReader) cutAt(severity source.Loss, text string) {
 	if !r.cut {
 		r.cut = true
-		r.ledger.Add("cut-input", severity, pos, 1, text)
+		r.ledger.Add("cut-input", severity, r.lines.Pos(), 1, text)
 	}
 }

@@ -33,10 +33,7 @@ func (r *ScriptReader) classify(line []byte) {
 		r.kind = sampleStart
 		if bytes.HasPrefix(r.sample.rest, []byte("PERF_RECORD_")) || bytes.HasPrefix(r.sample.event, []byte("PERF_RECORD_")) {
 			r.kind = otherLine
-			r.side++
-			if bytes.Contains(line, []byte("PERF_RECORD_LOST")) {
-				r.lost.read(line)
-			}
+			r.sideRecord(line)
 		}
 		return
 	}
@@ -44,10 +41,29 @@ func (r *ScriptReader) classify(line []byte) {
 	case line[0] == ' ':
 		r.kind = r.indented(line)
 	case isNotice(line):
-		r.lost.read(line)
+		r.loss(line)
 		r.kind = otherLine
 	default:
 		r.kind = foreignLine
+	}
+}
+
+// sideRecord counts a record that is no sample, printed with perf script --show-*-events.
+func (r *ScriptReader) sideRecord(line []byte) {
+	if r.side++; r.side == 1 {
+		r.sideAt = r.lines.Pos()
+	}
+	if bytes.Contains(line, []byte("PERF_RECORD_LOST")) {
+		r.loss(line)
+	}
+}
+
+// loss takes what a line says of losses.
+func (r *ScriptReader) loss(line []byte) {
+	before := r.lost.Any()
+	r.lost.read(line)
+	if !before {
+		r.lostAt = r.lines.Pos()
 	}
 }
 

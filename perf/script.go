@@ -34,7 +34,9 @@ type ScriptReader struct {
 	event     Event
 	header    Header
 	lost      Lost
-	side      int64
+	lostAt    source.Pos // of the first line that told
+	side      int64      // side records
+	sideAt    source.Pos // of the first one
 
 	kind   lineKind // of the current line
 	again  bool     // the current line was looked at and is still to be taken
@@ -116,6 +118,9 @@ func (r *ScriptReader) begin() {
 		e.Name, e.Modifiers = r.functions.intern(name), r.functions.intern(modifiers)
 	}
 	onLine := r.takeRest(s)
+	if !r.lines.Complete() {
+		r.cutInSample()
+	}
 	r.takeFrames(onLine)
 }
 
@@ -132,8 +137,8 @@ func (r *ScriptReader) takeRest(s *sampleLine) bool {
 		return false
 	}
 	if address, text, ok := cutAddress(s.rest); ok && !isTracepoint(s.event) {
-		if second, behind, ok := cutAddress(text); ok && len(trimLeft(text)) >= 8+len(behind) {
-			address, text = second, behind // -F +addr: the data's address comes before the instruction's
+		if second, behind, ok := cutAddress(text); ok && (isBlank(text[0]) || len(text) >= 8+len(behind)) {
+			address, text = second, behind // -F +addr: the data's address comes before the instruction's, both padded
 		}
 		r.push(address, text)
 		return true
@@ -154,11 +159,17 @@ func (r *ScriptReader) takeFrames(onLine bool) {
 			r.push(r.address, r.text)
 		case foreignLine:
 			r.skipDamage()
+			continue
 		case blankLine:
-			return
+			if r.lines.Complete() {
+				return
+			}
 		case sampleStart:
 			r.again = true
 			return
+		}
+		if !r.lines.Complete() {
+			r.cutInSample()
 		}
 	}
 	r.endOfInput(onLine)
@@ -180,11 +191,10 @@ func (r *ScriptReader) close() {
 		return
 	}
 	r.closed = true
-	pos := r.lines.Pos()
 	if r.side > 0 {
-		r.ledger.Add("side-record", source.Note, pos, r.side, "records of tasks, mappings and switches (PERF_RECORD_*) hold no samples; left out")
+		r.ledger.Add("side-record", source.Note, r.sideAt, r.side, "records of tasks, mappings and switches (PERF_RECORD_*) hold no samples; left out")
 	}
 	if l := r.lost; l.Any() {
-		r.ledger.Add("recorder-loss", source.Warning, pos, max(l.Events, l.Chunks, 1), "perf says that it lost samples while recording; shares may be off where it did")
+		r.ledger.Add("recorder-loss", source.Warning, r.lostAt, max(l.Events, l.Chunks, 1), "perf says that it lost samples while recording; shares may be off where it did")
 	}
 }

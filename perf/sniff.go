@@ -26,8 +26,17 @@ func SniffScript(head []byte) source.Match {
 		}
 		return source.No
 	}
-	if (isFrame(next) || line[len(line)-1] == ')') && !isFrame(line) && partialLayout(&s, line) != noLayout && (isFrame(next) || endsInFrame(&s)) {
-		return source.Strong
+	if chain := isFrame(next); !isFrame(line) && (chain || line[len(line)-1] == ')') {
+		switch partialLayout(&s, line) {
+		case timeOnly: // ftrace prints the like, with an address at the end
+			if chain {
+				return source.Strong
+			}
+		case tidAndEvent:
+			if chain || endsInFrame(&s) {
+				return source.Strong
+			}
+		}
 	}
 	return source.No
 }
