@@ -75,6 +75,10 @@ func (r *Reader) truncated(place source.Pos, what string, wanted, there int64) {
 	r.finish()
 }
 
+// Close ends the reading before the end of the capture. What was counted so far goes into the ledger, as it does at the
+// end by itself.
+func (r *Reader) Close() { r.finish() }
+
 // finish ends the reading and enters what was counted into the ledger.
 func (r *Reader) finish() {
 	if r.ended {

@@ -3,6 +3,7 @@ package pcap
 import (
 	"bytes"
 	"encoding/binary"
+	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -290,5 +291,27 @@ func TestLongestRecord(t *testing.T) {
 	c := readBytes(t, claim)
 	if entry, found := c.entry("damaged-record"); len(c.packets) != 1 || !found || entry.First.Offset != 24+16+60 || !strings.Contains(entry.Text, "2,147,483,647") {
 		t.Errorf("%d packets, ledger %+v", len(c.packets), c.ledger)
+	}
+}
+
+// TestClose ends the reading early: the ledger has what was met until then.
+func TestClose(t *testing.T) {
+	var ledger source.Ledger
+	r, err := NewReader(source.NewInput("test", bytes.NewReader(readAll(t, filepath.Join(fixtures, "simple-packets.pcapng")))), &ledger)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		if _, err := r.Next(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.Close()
+	r.Close()
+	if _, err := r.Next(); err != io.EOF {
+		t.Errorf("Next behind Close: %v", err)
+	}
+	if e := ledger.Entries(); len(e) != 1 || e[0].Name != "no-timestamp" || e[0].Count != 3 {
+		t.Errorf("ledger %+v", e)
 	}
 }
