@@ -1,0 +1,134 @@
+package lockstat
+
+import (
+	"cmp"
+	"slices"
+
+	"nettrace/finding"
+	"nettrace/kernel"
+)
+
+// class is all locks of a table with one key.
+type class struct {
+	key    string
+	stats  Stats
+	locks  []*Lock
+	known  *kernel.NetworkLock
+	byTime int // rank, from 1
+	count  int // rank by contentions
+}
+
+// judgement is a table on trial.
+type judgement struct {
+	table   *Table
+	params  finding.Params
+	classes []*class // longest wait first
+	cpus    float64  // 1 where not known
+	lossy   bool     // events were lost in recording
+}
+
+func newJudgement(t *Table, p finding.Params) *judgement {
+	j := &judgement{table: t, params: p, cpus: float64(t.CPUs), lossy: lossy(t)}
+	if j.cpus == 0 {
+		j.cpus = max(p["cpus"], 1)
+	}
+	known := map[string]kernel.NetworkLock{}
+	for _, n := range kernel.NetworkLocks() {
+		if _, dup := known[n.Name]; !dup || n.System == t.Tool.System {
+			known[n.Name] = n
+		}
+	}
+	byKey := map[string]*class{}
+	for i := range t.Locks {
+		l := &t.Locks[i]
+		if l.Contentions == 0 && l.Wait == 0 {
+			continue
+		}
+		c := byKey[l.Key]
+		if c == nil {
+			c = &class{key: l.Key}
+			if n, ok := known[l.Known]; ok {
+				c.known = &n
+			}
+			byKey[l.Key] = c
+			j.classes = append(j.classes, c)
+		}
+		c.locks = append(c.locks, l)
+		c.stats.merge(&l.Stats)
+	}
+	j.rank()
+	return j
+}
+
+func (j *judgement) rank() {
+	slices.SortStableFunc(j.classes, func(a, b *class) int { return cmp.Or(compare(ByCount, &a.stats, &b.stats), cmp.Compare(a.key, b.key)) })
+	for i, c := range j.classes {
+		c.count = i + 1
+	}
+	slices.SortStableFunc(j.classes, func(a, b *class) int { return cmp.Or(longer(&a.stats, &b.stats), cmp.Compare(a.key, b.key)) })
+	for i, c := range j.classes {
+		c.byTime = i + 1
+	}
+}
+
+// lossy reports whether the recording missed events, so that counts are too low and waits may be wrong.
+func lossy(t *Table) bool {
+	for _, l := range t.Losses {
+		switch l.Name {
+		case "records-lost", "aggregation-drops", "dynamic-variable-drops", "trace-drops", "events-lost", "samples-lost", "bad-pairs":
+			return true
+		}
+	}
+	return len(t.Quarantined) > 0
+}
+
+// severity grades a class by what it costs, and says by which measure.
+func (j *judgement) severity(c *class) (finding.Severity, string) {
+	s, p := &c.stats, j.params
+	worst, why := finding.Info, ""
+	raise := func(to finding.Severity, reason string) {
+		if to > worst {
+			worst, why = to, reason
+		}
+	}
+	long := float64(s.WaitMax) > p["max-wait"]
+	if long {
+		raise(finding.Notice, "max-wait")
+	}
+	if j.table.Seconds > 0 {
+		switch spun := j.spun(s); {
+		case spun > p["spin-warning"]:
+			raise(finding.Warning, "spin-warning")
+		case spun > p["spin-notice"]:
+			raise(finding.Notice, "spin-notice")
+		}
+		switch waiters := j.waiters(s); {
+		case waiters > p["waiters-warning"]:
+			raise(finding.Warning, "waiters-warning")
+		case waiters > p["waiters-notice"]:
+			raise(finding.Notice, "waiters-notice")
+		}
+	} else if float64(s.Wait) >= p["least-wait"] {
+		if ratio(s.Wait, s.Hold) > p["waiters-warning"] {
+			raise(finding.Warning, "waiters-warning")
+		}
+		if ratio(s.Contentions, s.Acquisitions) > p["contended-notice"] {
+			raise(finding.Notice, "contended-notice")
+		}
+	}
+	if worst > finding.Notice && j.suspect(c) {
+		worst = finding.Notice
+	}
+	return worst, why
+}
+
+// spun is the share of all CPU time that was spun away.
+func (j *judgement) spun(s *Stats) float64 { return s.Spin.Seconds() / (j.table.Seconds * j.cpus) }
+
+// waiters is how many threads waited without spinning, on average.
+func (j *judgement) waiters(s *Stats) float64 { return (s.Wait - s.Spin).Seconds() / j.table.Seconds }
+
+// suspect reports whether most of the wait may be one pair of events whose middle was lost.
+func (j *judgement) suspect(c *class) bool {
+	return j.lossy && c.stats.WaitMax > c.stats.Wait/2 && float64(c.stats.WaitMax) > j.params["max-wait"]
+}
