@@ -1,0 +1,119 @@
+package tcp
+
+import (
+	"math/bits"
+
+	"nettrace/unit"
+)
+
+// copies remembers the last packets of a connection, to set aside those that the capture holds more than once: from a
+// mirror port that copies both directions, from both sides of a router, from a bridge and its port. The next packets of a
+// connection tell a copy apart from a retransmission by what a sender never repeats: the IP identification and the
+// timestamp.
+type copies struct {
+	ring [8]sighting
+	next uint8
+}
+
+type sighting struct {
+	identity uint64
+	micros   uint32 // wraps after 71 minutes
+	vlan     uint16
+	ttl      uint8
+	port     uint8
+}
+
+// How long after a packet its copy may come. Mirror ports and bridges copy within microseconds (15 us in the mirror-port
+// case); 20 ms leave room for a slow one and stay below any retransmission timer. Without an identification only a
+// shorter time than a round trip tells a copy apart. Copies that were routed (TTL), tagged or captured elsewhere can be
+// nothing else, and may be as late as a path is long.
+const (
+	copyWithin          = 20 * unit.Millisecond
+	copyWithinUntold    = 100 * unit.Microsecond
+	copyWithinElsewhere = unit.Second
+)
+
+// seen reports whether s is a copy of one of the last packets, and remembers it otherwise.
+func (c *copies) seen(dir int, s *segment) bool {
+	h := s.header
+	mine := sighting{identity: identity(dir, s), micros: uint32(s.now / unit.Microsecond), vlan: h.VLAN<<2 | uint16(h.Tags&3), ttl: h.TTL, port: uint8(s.packet.Interface)}
+	for i := range c.ring {
+		if other := &c.ring[i]; other.identity == mine.identity && other.ttl != 0 {
+			age := unit.Nanos(int32(mine.micros-other.micros)) * unit.Microsecond
+			if elsewhere := other.vlan != mine.vlan || other.ttl != mine.ttl || other.port != mine.port; max(age, -age) <= copyLimit(s, elsewhere) {
+				return true
+			}
+		}
+	}
+	c.ring[c.next%uint8(len(c.ring))] = mine
+	c.next++
+	return false
+}
+
+// copyLimit returns how far apart s and an equal packet may be to be one; negative if they may be two at any distance.
+func copyLimit(s *segment, elsewhere bool) unit.Nanos {
+	h := s.header
+	switch {
+	case elsewhere:
+		return copyWithinElsewhere
+	case h.HasID && h.ID != 0:
+		return copyWithin
+	case s.timed && (h.Payload > 0 || h.Options.HasTimestamp):
+		return copyWithinUntold
+	default:
+		return -1 // two bare ACKs look alike: the second may be a duplicate ACK
+	}
+}
+
+// identity hashes what a copy has in common with its original. Neither TTL and VLAN, which change on the way, nor the
+// checksum, which offload changes, are part of it.
+func identity(dir int, s *segment) uint64 {
+	h := s.header
+	o := &h.Options
+	x := mix(uint64(h.Seq)<<32|uint64(h.Ack), uint64(h.ID)<<32|uint64(h.Window)<<16|uint64(h.Flags)<<8|uint64(dir))
+	x = mix(x^uint64(h.Payload), uint64(o.TSVal)<<32|uint64(o.TSEcr))
+	for i := range min(int(o.SACKs), len(o.SACK)) {
+		x = mix(x, uint64(o.SACK[i][0])<<32|uint64(o.SACK[i][1]))
+	}
+	return x
+}
+
+func mix(a, b uint64) uint64 {
+	high, low := bits.Mul64(a^0x9e3779b97f4a7c15, b^0xbf58476d1ce4e5b9)
+	return high ^ low
+}
+
+// view is how one direction was captured, where a capture has several interfaces. The interface that showed the direction
+// first is its own; what others show of the same bytes is set aside, also when the packets are cut differently (before and
+// after segmentation) and stand far apart in the file.
+type view struct {
+	port      int32
+	several   bool
+	high, ack uint64 // highest sequence and ACK number on the own interface; valid iff several
+}
+
+// elsewhere reports whether another interface has shown the packet before. acknowledged is the highest ACK number seen
+// from this direction's end, ack that of the packet.
+func (v *view) elsewhere(d *direction, s *segment, acknowledged, ack uint64) bool {
+	own := int32(s.packet.Interface) == v.port
+	if own && !v.several {
+		return false
+	}
+	if !v.several {
+		v.several, v.high, v.ack = true, d.high, acknowledged
+	}
+	if s.end == s.start { // no payload, SYN or FIN: only its ACK number can be new
+		before := ack <= acknowledged
+		if own {
+			before = before && ack > v.ack
+			v.ack = max(v.ack, ack)
+		}
+		return before
+	}
+	before := s.end <= d.high
+	if own {
+		before = before && s.start >= v.high
+		v.high = max(v.high, s.end)
+	}
+	return before
+}

@@ -1,0 +1,109 @@
+package tcp
+
+import (
+	"slices"
+
+	"nettrace/unit"
+)
+
+// kind is a kind of event whose examples a connection keeps as evidence.
+type kind uint8
+
+const (
+	tailHidden kind = iota
+	tailVisible
+	tailHeld
+	stretchACK
+	retransmission
+	spurious
+	reordering
+	kinds
+)
+
+var kindNames = [kinds]string{"tail-hidden", "tail-visible", "tail-held", "stretch-ack", "retransmission", "spurious", "reordering"}
+
+// exemplar is one event. What its value is depends on the kind, see Event.
+type exemplar struct {
+	record, offset int64
+	at             unit.Nanos
+	value          int64
+	with           int64 // record of the packet that belongs to it, 0 if none does
+	dir            uint8
+}
+
+func exemplarOf(dir int, s *segment, value int64) exemplar {
+	return exemplar{s.packet.Record, s.packet.Offset, s.now, value, 0, uint8(dir)}
+}
+
+// events are the examples of a connection; record 0 marks those that there are not.
+type events struct {
+	first, worst [kinds]exemplar
+	sample       [kinds]exemplar // the one whose record has the smallest hash
+}
+
+// note keeps an example if it is the first of its kind, the worst by its value, or the one that chance picks.
+func (t *Tracker) note(c *conn, k kind, e exemplar) {
+	if c.events == nil {
+		c.events = t.eventPool.take()
+	}
+	if c.events.first[k].record == 0 {
+		c.events.first[k] = e
+	}
+	if w := &c.events.worst[k]; w.record == 0 || e.value > w.value {
+		*w = e
+	}
+	if m := &c.events.sample[k]; m.record == 0 || mix(uint64(e.record), uint64(k)) < mix(uint64(m.record), uint64(k)) {
+		*m = e
+	}
+}
+
+// Event is an example of what was judged, by its packet. Value is, for tails, the bytes of the message (hidden, visible)
+// or the nanoseconds that the tail waited (held); for stretch ACKs the bytes acknowledged; for retransmissions the
+// nanoseconds since the direction sent data; for needless ones their bytes; for reordering the nanoseconds that the hole
+// was open.
+type Event struct {
+	Kind      string     `json:"kind"`
+	Direction int        `json:"direction"`
+	Record    int64      `json:"record"`
+	Offset    int64      `json:"offset"`
+	Time      unit.Nanos `json:"time_ns"`
+	Value     int64      `json:"value"`
+	With      int64      `json:"with,omitempty"` // the record of the other packet of a pair
+}
+
+// list returns the examples, up to three of each kind.
+func (e *events) list() []Event {
+	list := []Event{}
+	if e == nil {
+		return list
+	}
+	for k := range kinds {
+		picked := [...]exemplar{e.first[k], e.worst[k], e.sample[k]}
+		for i, x := range picked {
+			if x.record > 0 && !slices.ContainsFunc(picked[:i], func(y exemplar) bool { return y.record == x.record }) {
+				list = append(list, Event{kindNames[k], int(x.dir), x.record, x.offset, x.at, x.value, x.with})
+			}
+		}
+	}
+	return list
+}
+
+// pool hands out structs that are used again.
+type pool[T any] struct{ free []*T }
+
+func (p *pool[T]) take() *T {
+	if n := len(p.free); n > 0 {
+		x := p.free[n-1]
+		p.free = p.free[:n-1]
+		return x
+	}
+	return new(T)
+}
+
+func (p *pool[T]) give(x *T) {
+	if x != nil {
+		var zero T
+		*x = zero
+		p.free = append(p.free, x)
+	}
+}

@@ -1,0 +1,289 @@
+package tcp
+
+import (
+	"math"
+
+	"nettrace/pcap"
+	"nettrace/unit"
+)
+
+// judge takes one packet of a connection into account.
+func (t *Tracker) judge(c *conn, dir int, s *segment) Flags {
+	d, h := &c.dir[dir], s.header
+	t.place(c, d, s)
+	if t.isCopy(c, dir, s) {
+		d.copies++
+		t.totals.Copies++
+		return FlagCopy
+	}
+	d.seen = true
+	d.signs.look(s)
+	d.tally(s)
+	var f Flags
+	if h.Flags&pcap.SYN != 0 {
+		f |= t.syn(c, dir, s)
+	} else if dir == ClientToServer && c.synACK != none && c.ack == none {
+		c.ack = s.now
+		c.leg(ServerToClient, s, c.synACK)
+	}
+	if h.Flags&pcap.RST != 0 {
+		c.reset = true
+		return f
+	}
+	if h.Flags&pcap.ACK != 0 {
+		f |= t.acknowledge(c, dir, s)
+	}
+	if h.Payload > 0 {
+		f |= t.data(c, dir, s)
+	} else if h.Flags&(pcap.SYN|pcap.FIN) == 0 {
+		f |= t.empty(c, dir, s)
+	}
+	if h.Flags&pcap.FIN != 0 {
+		f |= d.finish(s)
+	}
+	return f | d.advertise(h)
+}
+
+// place finds the packet's place in the sequence space, and what it is on the wire.
+func (t *Tracker) place(c *conn, d *direction, s *segment) {
+	h := s.header
+	if d.packets+uint64(d.copies) == 0 {
+		d.view.port = int32(s.packet.Interface)
+	}
+	switch {
+	case !d.seen && !d.acked:
+		d.begin(h.Seq)
+	case !d.seen: // what was sent before the capture began is no gap
+		d.high = extend(d.una, h.Seq)
+	}
+	s.start = extend(d.high, h.Seq)
+	if h.Flags&pcap.SYN != 0 {
+		s.start++
+	}
+	s.end = s.start + uint64(h.Payload)
+	s.cut(&d.mss)
+}
+
+// cut finds how many packets the segment is on the wire.
+func (s *segment) cut(m *mss) {
+	h := s.header
+	s.size = m.size(int(h.Options.Length), h.Network == pcap.IPv6)
+	if s.wire = 1; h.Payload > s.size {
+		s.wire = wire(h.Payload, s.size)
+	}
+}
+
+func (t *Tracker) isCopy(c *conn, dir int, s *segment) bool {
+	if c.copies.seen(dir, s) {
+		return true
+	}
+	d, sent := &c.dir[dir], &c.dir[1-dir]
+	if !d.seen {
+		return false
+	}
+	ack := sent.una
+	if s.header.Flags&pcap.ACK != 0 && sent.acked {
+		ack = extend(sent.una, s.header.Ack)
+	}
+	return d.view.elsewhere(d, s, sent.una, ack)
+}
+
+// tally counts the packet.
+func (d *direction) tally(s *segment) {
+	h := s.header
+	d.packets++
+	if h.Tags > 0 {
+		d.tagged++
+		if h.VLAN != 0 {
+			d.vlan = h.VLAN
+		}
+	}
+	if h.Payload == 0 && h.Flags&(pcap.SYN|pcap.FIN|pcap.RST) == 0 {
+		d.pureACKs++
+	}
+}
+
+// syn judges a SYN or SYN-ACK.
+func (t *Tracker) syn(c *conn, dir int, s *segment) (f Flags) {
+	d, h, o := &c.dir[dir], s.header, &s.header.Options
+	if d.synSeen && d.isn == h.Seq {
+		d.repeatedSYNs = uint8(min(int(d.repeatedSYNs)+1, math.MaxUint8))
+		f = FlagRepeatedSYN
+	} else {
+		d.begin(h.Seq + 1)
+		s.start = d.high
+		s.end = s.start + uint64(h.Payload)
+	}
+	d.synSeen, d.isn, d.message.aligned = true, h.Seq, true
+	d.options = synOptions{o.MSS, o.Scale, o.HasMSS, o.HasScale, o.HasTimestamp, o.SACKOK, o.Cut, o.MPTCP}
+	if !o.HasMSS && !o.Cut {
+		d.options.mss = defaultMSS4
+		if h.Network == pcap.IPv6 {
+			d.options.mss = defaultMSS6
+		}
+	}
+	c.negotiate()
+	s.cut(&d.mss)
+	if o.FastOpen {
+		c.fastOpen |= fastOpenAsked
+	}
+	switch {
+	case h.Flags&pcap.ACK == 0:
+		c.syn = s.now
+		if h.Payload > 0 {
+			c.fastOpen |= fastOpenData
+		}
+	case c.synACK == none:
+		c.synACK = s.now
+		c.leg(ClientToServer, s, c.syn)
+		c.fastOpened(&c.dir[1-dir], h.Ack)
+	}
+	return f
+}
+
+// leg takes the handshake's sample of the round-trip time in a direction whose SYN was sent at that time.
+func (c *conn) leg(dir int, s *segment, sent unit.Nanos) {
+	if d := &c.dir[dir]; s.timed && sent != none && d.repeatedSYNs == 0 {
+		d.rtt.times.add(s.now - sent)
+	}
+}
+
+// negotiate sets the MSS of both directions from the options that were seen.
+func (c *conn) negotiate() {
+	a, b := &c.dir[0], &c.dir[1]
+	option, known := min(a.options.mss, b.options.mss), uint8(handshake)
+	if option == 0 {
+		option, known = max(a.options.mss, b.options.mss), oneSYN
+	}
+	if option > 0 {
+		a.mss.option, a.mss.known = option, known
+		b.mss.option, b.mss.known = option, known
+	}
+}
+
+// fastOpened learns from the SYN-ACK whether the data of a Fast Open SYN was taken. If not, it will come again, which is
+// no loss: the client's numbers go back.
+func (c *conn) fastOpened(client *direction, ack uint32) {
+	if c.fastOpen&fastOpenData == 0 || !client.synSeen {
+		return
+	}
+	if ack != client.isn+1 {
+		c.fastOpen |= fastOpenAccepted
+		return
+	}
+	c.fastOpen |= fastOpenRefused
+	first := extend(client.high, client.isn+1)
+	client.unique -= min(client.unique, client.high-first)
+	client.high = first
+	client.message = message{aligned: true}
+	client.rtt.inFlight = 0
+	c.exchanges.withdraw()
+}
+
+// data judges a packet with payload.
+func (t *Tracker) data(c *conn, dir int, s *segment) (f Flags) {
+	d, h, peer := &c.dir[dir], s.header, &c.dir[1-dir]
+	switch {
+	case h.Payload == 1 && s.end == d.high && d.acked && d.una >= d.high:
+		d.keepAlives++
+		return FlagKeepAlive
+	case h.Payload == 1 && s.start == d.high && peer.windowKnown && peer.window == 0:
+		return FlagZeroWindowProbe // what it carries counts when it comes again
+	}
+	d.dataPackets++
+	d.wirePackets += uint64(s.wire)
+	d.bytes += uint64(h.Payload)
+	d.size = int32(s.size)
+	d.largest = max(d.largest, uint32(h.Payload))
+	if h.Payload > s.size {
+		d.superSegments++
+		f |= FlagSuperSegment
+	}
+	if h.Flags&pcap.PSH == 0 && (h.Payload != s.size || d.mss.even < enoughSegments) {
+		d.mss.observe(h.Payload, s.size, int(h.Options.Length))
+	}
+	switch {
+	case s.start > d.high+maxJump: // another connection's numbers, or a capture with a long pause
+		d.high = s.start
+		fallthrough
+	case s.start >= d.high:
+		f |= t.fresh(c, dir, s)
+	default:
+		f |= t.late(c, dir, s)
+		d.high = max(d.high, s.end)
+		d.rtt.sent(s, true)
+		if f&FlagReordered == 0 {
+			d.idents.resent(h.ID, s.wire)
+		}
+	}
+	d.sentAt = s.now
+	return f
+}
+
+// fresh judges data above all that was seen.
+func (t *Tracker) fresh(c *conn, dir int, s *segment) (f Flags) {
+	d := &c.dir[dir]
+	if s.start > d.high {
+		f |= FlagGap
+		t.jump(d, s)
+	}
+	if c.fastOpen&fastOpenRefused != 0 && dir == ClientToServer && s.start == extend(d.high, d.isn+1) && d.unique == 0 {
+		f |= FlagFastOpenFallback
+	}
+	d.unique += s.end - s.start
+	c.dir[1-dir].turn()
+	if dir == ClientToServer {
+		c.exchanges.requested(s, c.dir[ServerToClient].outstanding())
+	} else {
+		c.exchanges.responded(s)
+	}
+	f |= t.write(c, dir, s)
+	d.high = s.end
+	d.rtt.sent(s, false)
+	if s.header.HasID && s.header.Flags&pcap.SYN == 0 {
+		d.idents.next(s.header.ID, s.wire)
+	}
+	return f
+}
+
+// turn ends the message of this direction, since the other one has begun to answer.
+func (d *direction) turn() {
+	if d.message.begun {
+		d.close(int(d.segmentSize()))
+	}
+}
+
+// empty judges a packet with neither payload nor SYN, FIN or RST.
+func (t *Tracker) empty(c *conn, dir int, s *segment) Flags {
+	d, peer := &c.dir[dir], &c.dir[1-dir]
+	if s.start+1 == d.high && peer.windowKnown && peer.window == 0 {
+		return FlagZeroWindowProbe // Linux probes so (tcp_xmit_probe_skb)
+	}
+	if s.start+1 == d.high && !d.outstanding() {
+		d.keepAlives++
+		return FlagKeepAlive
+	}
+	c.exchanges.acknowledged(dir)
+	return 0
+}
+
+// finish judges a packet with FIN, which takes one sequence number.
+func (d *direction) finish(s *segment) Flags {
+	if d.finSeen && s.end < d.high {
+		d.repeatFINs++
+		return FlagRepeatedFIN
+	}
+	d.finSeen = true
+	d.high = max(d.high, s.end+1)
+	return 0
+}
+
+// advertise notes the window that the packet offers.
+func (d *direction) advertise(h *pcap.Header) Flags {
+	d.window, d.windowKnown = h.Window, true
+	if h.Window == 0 && h.Flags&(pcap.SYN|pcap.FIN|pcap.RST) == 0 {
+		d.zeroWindows++
+		return FlagZeroWindow
+	}
+	return 0
+}

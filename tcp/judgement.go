@@ -1,0 +1,160 @@
+package tcp
+
+import (
+	"cmp"
+	"fmt"
+	"hash/fnv"
+	"math"
+	"net/netip"
+	"slices"
+
+	"nettrace/finding"
+	"nettrace/source"
+	"nettrace/unit"
+)
+
+// trial is one server of a capture before a rule.
+type trial struct {
+	*Server
+	capture *Capture
+	params  finding.Params
+	kept    map[netip.AddrPort][]*Connection // by server
+}
+
+// connections returns the connections of the server that were kept.
+func (s *trial) connections() []*Connection { return s.kept[s.Endpoint] }
+
+// perServer judges every server of a capture.
+func perServer(judge func(*trial) (finding.Finding, bool)) func(*Capture, finding.Params) []finding.Finding {
+	return func(c *Capture, p finding.Params) []finding.Finding {
+		kept := map[netip.AddrPort][]*Connection{}
+		for i := range c.Connections {
+			k := &c.Connections[i]
+			kept[k.Server] = append(kept[k.Server], k)
+		}
+		var found []finding.Finding
+		for i := range c.Servers {
+			t := trial{&c.Servers[i], c, p, kept}
+			f, ok := judge(&t)
+			if !ok {
+				continue
+			}
+			f.Source = c.Source
+			f.Subject = t.subject()
+			f.Start, f.End = t.Start, t.End
+			f.Caveats = append(f.Caveats, t.caveats()...)
+			found = append(found, f)
+		}
+		return found
+	}
+}
+
+func (s *Server) subject() finding.Subject {
+	if s.Connections == 1 {
+		return finding.Subject{Kind: "connection", Key: s.Key(), Name: s.Client.String() + " > " + s.Endpoint.String()}
+	}
+	return finding.Subject{Kind: "server", Key: s.Key(), Name: fmt.Sprintf("%d connections to %s", s.Connections, s.Endpoint)}
+}
+
+// caveats says what the capture itself may have done to the picture.
+func (s *trial) caveats() []string {
+	var list []string
+	if missed := s.missed(); missed > 0 {
+		list = append(list, fmt.Sprintf("the capture lacks %s that were acknowledged", unit.Bytes(missed)))
+	}
+	if n := s.capture.Totals.Evicted; n > 0 {
+		list = append(list, fmt.Sprintf("%d connections were cut short by the bound on live ones", n))
+	}
+	return list
+}
+
+// missed returns how many bytes the capture lacks.
+func (s *trial) missed() int64 { return s.Directions[0].MissedBytes + s.Directions[1].MissedBytes }
+
+// ways names the directions for people.
+var ways = [2]string{"client to server", "server to client"}
+
+// senders names who sends in a direction.
+var senders = [2]string{"client", "server"}
+
+// evidence returns a handful of examples of some kinds: the first, the worst, and those with the smallest hashes, so that
+// the choice does not depend on the order of summing. text explains one.
+func (s *trial) evidence(dir int, text func(*Connection, *Event) string, of ...kind) []finding.Evidence {
+	const handful = 5
+	type example struct {
+		*Connection
+		*Event
+		hash uint64
+	}
+	var all []example
+	for _, k := range s.connections() {
+		for i := range k.Events {
+			e := &k.Events[i]
+			if e.Direction == dir && slices.ContainsFunc(of, func(k kind) bool { return kindNames[k] == e.Kind }) {
+				h := fnv.New64a()
+				fmt.Fprintf(h, "%s %s %d", e.Kind, s.Key(), e.Record)
+				all = append(all, example{k, e, h.Sum64()})
+			}
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	byRecord := func(a, b example) int { return cmp.Compare(a.Event.Record, b.Event.Record) }
+	slices.SortFunc(all, byRecord)
+	worst := slices.MaxFunc(all, func(a, b example) int { return cmp.Compare(a.Value, b.Value) })
+	slices.SortStableFunc(all[1:], func(a, b example) int {
+		if aWorst, bWorst := a.Event == worst.Event, b.Event == worst.Event; aWorst != bWorst {
+			if aWorst {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(a.hash, b.hash)
+	})
+	all = all[:min(len(all), handful)]
+	slices.SortFunc(all, byRecord)
+	var list []finding.Evidence
+	for _, e := range all {
+		said := text(e.Connection, e.Event)
+		if s.Connections > 1 {
+			said = e.Connection.Name() + ": " + said
+		}
+		list = append(list, finding.At(source.Pos{Source: s.capture.Source, Offset: e.Event.Offset, Record: e.Event.Record}, "%s", said))
+	}
+	return list
+}
+
+// show is the advice to look at the packets in Wireshark, by a display filter on the server's endpoint.
+func (s *Server) show(filter string) finding.Advice {
+	family := "ip"
+	if a := s.Endpoint.Addr(); a.Is6() && !a.Is4In6() {
+		family = "ipv6"
+	}
+	return finding.Advice{
+		Text:      fmt.Sprintf("to see them in Wireshark: %s.addr == %s && tcp.port == %d && (%s)", family, s.Endpoint.Addr(), s.Endpoint.Port(), filter),
+		Reference: "wireshark-filter(4)",
+	}
+}
+
+// share returns a/b, 0 if b is 0.
+func share[A, B int64 | unit.Nanos](a A, b B) float64 {
+	if b == 0 {
+		return 0
+	}
+	return float64(a) / float64(b)
+}
+
+// surprise bounds the natural logarithm of the probability that of n trials, each of which succeeds with probability p,
+// at least k do (Chernoff's bound with the Kullback-Leibler divergence).
+func surprise(n, k int64, p float64) float64 {
+	q := share(k, n)
+	if n == 0 || q <= p {
+		return 0
+	}
+	divergence := q * math.Log(q/p)
+	if q < 1 {
+		divergence += (1 - q) * math.Log((1-q)/(1-p))
+	}
+	return -float64(n) * divergence
+}

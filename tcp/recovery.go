@@ -1,0 +1,122 @@
+package tcp
+
+import "nettrace/unit"
+
+// recovery is what a direction needs once it has seen a gap or a retransmission. What does not fit is forgotten: in
+// forgotten holes only identification and timestamp tell a retransmission from reordering, and of forgotten
+// retransmissions it is not learnt that they were needless.
+type recovery struct {
+	loss      loss
+	holes     [24]hole // in order
+	nHoles    int
+	forgotten uint64 // below it there may be holes that are forgotten
+	resent    [32]resent
+	nextSent  int
+}
+
+// hole is a range that later packets jumped over.
+type hole struct {
+	start, end uint64
+	at         unit.Nanos
+	stamp      uint32 // timestamp of the packet that jumped over it
+	hasStamp   bool
+}
+
+// resent is a retransmission.
+type resent struct {
+	start, end uint32
+	wire       uint32 // packets that are not known to be needless
+	twice      bool   // all of it was captured before
+	needless   bool
+	exemplar   exemplar
+}
+
+func (r *recovery) remember(s resent) {
+	r.resent[r.nextSent] = s
+	r.nextSent = (r.nextSent + 1) % len(r.resent)
+}
+
+// open adds a hole above all others.
+func (r *recovery) open(h hole) {
+	if r.nHoles == len(r.holes) {
+		r.forgotten = r.holes[0].end
+		r.nHoles = copy(r.holes[:], r.holes[1:])
+	}
+	r.holes[r.nHoles] = h
+	r.nHoles++
+}
+
+// fill takes the range out of the holes. It returns how many bytes of it were missing, and the lowest hole touched.
+func (r *recovery) fill(start, end uint64) (first hole, missing uint64) {
+	old, n := r.holes, r.nHoles
+	r.nHoles = 0
+	for _, h := range old[:n] {
+		low, high := max(h.start, start), min(h.end, end)
+		if low >= high {
+			r.open(h)
+			continue
+		}
+		if missing == 0 {
+			first = h
+		}
+		missing += high - low
+		if h.start < low {
+			r.open(hole{h.start, low, h.at, h.stamp, h.hasStamp})
+		}
+		if high < h.end {
+			r.open(hole{high, h.end, h.at, h.stamp, h.hasStamp})
+		}
+	}
+	return first, missing
+}
+
+// forget drops the holes below an ACK number: the receiver has the data, so only the capture lacks it.
+func (d *direction) forget(ack uint64) {
+	if d.recovery == nil || d.nHoles == 0 || d.holes[0].start >= ack {
+		return
+	}
+	_, missing := d.fill(0, ack)
+	d.missing += missing
+}
+
+// identifications watches the IP identifications of a direction. Linux and others count them up for each packet of a
+// connection or of the host, so that they tell the order of sending; some senders leave them 0 or random.
+type identifications struct {
+	highest           uint16 // in serial order
+	forward, backward uint16 // in-order packets with a small step up, and others
+	known             bool
+}
+
+// idStep is how many packets a host may send elsewhere between two of a connection.
+const idStep = 2048
+
+// next notes an in-order packet, which is so many on the wire: each of them takes a number.
+func (n *identifications) next(id uint16, wire int) {
+	last := id + uint16(max(wire, 1)-1)
+	step := int16(id - n.highest)
+	switch {
+	case !n.known:
+		n.known, n.highest = true, last
+		return
+	case step > 0 && step <= idStep:
+		n.forward++
+	default:
+		n.backward++
+	}
+	n.highest = last
+	if n.forward|n.backward > 1<<14 { // halve both, so that they follow a change
+		n.forward, n.backward = n.forward/2, n.backward/2
+	}
+}
+
+// resent notes a retransmission, whose number is the newest.
+func (n *identifications) resent(id uint16, wire int) {
+	if n.known && n.above(id) {
+		n.highest = id + uint16(max(wire, 1)-1)
+	}
+}
+
+// reliable reports whether the identifications tell the order: at least 4 steps seen, at most one in 16 of them wrong.
+func (n *identifications) reliable() bool { return n.forward >= 4 && n.backward*16 <= n.forward }
+
+func (n *identifications) above(id uint16) bool { return int16(id-n.highest) > 0 }

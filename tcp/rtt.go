@@ -1,0 +1,84 @@
+package tcp
+
+import "nettrace/unit"
+
+// rtt measures the time from a packet of one direction to the acknowledgement of its last byte, as seen from where the
+// capture was taken: the whole round trip at the sender, the receiver's delay at the receiver, and one leg in between.
+//
+// A few packets in flight are timed at once. Data that was sent again gives no sample (Karn's rule, RFC 6298 section 3)
+// unless the echoed timestamp tells which of the sendings was acknowledged (RFC 7323 section 4).
+type rtt struct {
+	times    durations
+	flight   [4]timed
+	inFlight uint8
+}
+
+// timed is a packet whose acknowledgement is awaited. Sequence numbers are those of the header.
+type timed struct {
+	at         unit.Nanos
+	start, end uint32
+	stamp      uint32
+	hasStamp   bool
+	again      bool // one of several sendings of the data
+	sampled    bool // by the ACK of its first part
+}
+
+// sent times a packet, if there is room. again says that its data was sent before.
+func (r *rtt) sent(s *segment, again bool) {
+	start, end := uint32(s.start), uint32(s.end)
+	if again {
+		for i := range r.flight[:r.inFlight] {
+			if t := &r.flight[i]; int32(t.start-end) < 0 && int32(start-t.end) < 0 {
+				t.again = true
+			}
+		}
+	}
+	o := &s.header.Options
+	if !s.timed || again && !o.HasTimestamp {
+		return
+	}
+	if int(r.inFlight) == len(r.flight) { // the newest gives way, as an ACK may end at the packet after any
+		r.inFlight--
+	}
+	r.flight[r.inFlight] = timed{s.now, start, end, o.TSVal, o.HasTimestamp, again, false}
+	r.inFlight++
+}
+
+// acked takes the sample of the packet that holds the last byte acknowledged, and forgets what is acknowledged whole.
+func (r *rtt) acked(s *segment, ack uint32) {
+	if r.inFlight == 0 {
+		return
+	}
+	for i := range r.flight[:r.inFlight] {
+		t := &r.flight[i]
+		if int32(ack-t.start) > 0 && int32(ack-t.end) <= 0 && !t.sampled && r.proven(t, s) {
+			t.sampled = true
+			r.times.add(s.now - t.at)
+		}
+	}
+	n := uint8(0)
+	for _, t := range r.flight[:r.inFlight] {
+		if int32(ack-t.end) < 0 {
+			r.flight[n] = t
+			n++
+		}
+	}
+	r.inFlight = n
+}
+
+// proven reports whether s surely acknowledges this sending of the data.
+func (r *rtt) proven(t *timed, s *segment) bool {
+	if !t.again {
+		return true
+	}
+	o := &s.header.Options
+	if !t.hasStamp || !o.HasTimestamp || o.TSEcr != t.stamp {
+		return false
+	}
+	for i := range r.flight[:r.inFlight] {
+		if other := &r.flight[i]; other != t && other.stamp == t.stamp && int32(other.start-t.end) < 0 && int32(t.start-other.end) < 0 {
+			return false // two sendings within one tick of the sender's clock
+		}
+	}
+	return true
+}
