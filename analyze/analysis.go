@@ -14,6 +14,7 @@ import (
 	"nettrace/coalesce"
 	"nettrace/finding"
 	"nettrace/source"
+	"nettrace/unit"
 )
 
 // Options are what the user can set of an analysis. The zero value analyses with the defaults.
@@ -21,6 +22,8 @@ type Options struct {
 	Stdin  io.Reader          // read where a path is "-"
 	Format string             // the format of all inputs, instead of recognising it
 	Params map[string]float64 // thresholds by "rule.name"
+	// Interval is the time between snapshots whose names have no time.
+	Interval unit.Nanos
 	// Progress, if set, is called now and then with the source that is read and the bytes of it that were.
 	Progress func(path string, bytes int64)
 }
@@ -79,15 +82,22 @@ func read(ctx context.Context, paths []string, o Options) (*analysis, []error) {
 			errs = append(errs, err)
 		}
 		if err := src.Input.Err(); err != nil {
-			a.ledger.Add("read-error", source.Warning, src.Input.Pos(), 1, err.Error()+"; what came before is analysed")
+			a.ledger.Add("read-error", source.Warning, src.Input.Pos(), 1, readError(src, err))
 		}
 		if ctx.Err() != nil {
 			a.fresh.Partial = true
 			break
 		}
 	}
-	a.fresh.Models.Hosts = coalesce.Join(a.outputs)
+	a.fresh.Models.Hosts = coalesce.Join(a.outputs, coalesce.Options{Interval: o.Interval})
 	return a, errs
+}
+
+func readError(src *source.Source, err error) string {
+	if len(src.Layers) == 0 {
+		return err.Error() + "; what came before is analysed"
+	}
+	return fmt.Sprintf("%v within the first %s bytes of the %s file; what was decompressed before is analysed", err, unit.Count(src.Stored()), strings.Join(src.Layers, ", "))
 }
 
 // collect returns what was read and what was loaded as one result.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 
 	"nettrace/bench"
 	"nettrace/coalesce"
@@ -133,7 +134,12 @@ func (r *reader) end(out *Source, err error) error {
 }
 
 func (r *reader) unknown(text bool, note string) {
-	r.fresh.Sources = append(r.fresh.Sources, Source{Path: r.src.Path, Bytes: max(r.src.Bytes, 0), Compression: r.src.Layers, Tried: tried(r.formats, text), Note: note})
+	size := r.src.Bytes
+	if size < 0 || len(r.src.Layers) > 0 { // only reading it tells
+		io.Copy(io.Discard, r.src.Input) // an error ends the input, and is told from there
+		size = r.src.Input.Offset()
+	}
+	r.fresh.Sources = append(r.fresh.Sources, Source{Path: r.src.Path, Bytes: size, Compression: r.src.Layers, Tried: tried(r.formats, text), Note: note})
 }
 
 // The functions below decode one output each and put it into the models.
@@ -149,22 +155,39 @@ func readLocks(decode func(*source.Lines, *source.Ledger) (*lockstat.Table, erro
 	}
 }
 
-func readNetperf(r *reader, out *Source, l *source.Lines) error {
-	runs, err := bench.ReadNetperf(l, &r.ledger)
-	out.Records = int64(len(runs))
-	r.fresh.Models.Runs = append(r.fresh.Models.Runs, runs...)
-	return err
+func readRuns(decode func(*source.Lines, *source.Ledger) ([]bench.Run, error)) func(*reader, *Source, *source.Lines) error {
+	return func(r *reader, out *Source, l *source.Lines) error {
+		runs, err := decode(l, &r.ledger)
+		out.Records = int64(len(runs))
+		r.fresh.Models.Runs = append(r.fresh.Models.Runs, runs...)
+		return err
+	}
 }
 
-func readOutput[T any](decode func(*source.Lines, *source.Ledger) (T, error)) func(*reader, *Source, *source.Lines) error {
+func readOutput(decode func(*source.Lines, *source.Ledger) (*coalesce.Output, error)) func(*reader, *Source, *source.Lines) error {
 	return func(r *reader, out *Source, l *source.Lines) error {
-		start := l.Pos()
-		content, err := decode(l, &r.ledger)
-		if err == nil {
-			r.outputs = append(r.outputs, coalesce.Output{Pos: start, Name: r.src.Name, ModTime: r.src.ModTime, Content: content})
+		o, err := decode(l, &r.ledger)
+		if o != nil {
+			o.Name, o.ModTime = r.src.Name, r.src.ModTime
+			out.Records, out.Note = entries(o), o.Refusal
+			r.outputs = append(r.outputs, *o)
 		}
 		return err
 	}
+}
+
+// entries counts the settings, counters or rows of an output.
+func entries(o *coalesce.Output) (n int64) {
+	for _, i := range o.Interfaces {
+		n += int64(len(i.Settings) + len(i.Counters))
+		if i.Driver != nil {
+			n++
+		}
+	}
+	if o.Table != nil {
+		n += int64(len(o.Table.Rows))
+	}
+	return n
 }
 
 func readPerf(r *reader, out *Source, l *source.Lines) error {

@@ -22,6 +22,8 @@ func rules() []rule {
 		captures(tcp.JustOverMSS()),
 		captures(tcp.StretchACK()),
 		captures(tcp.Retransmission()),
+		captures(tcp.SpuriousRetransmission()),
+		captures(tcp.Reordering()),
 		locks(lockstat.Contention()),
 		profiles(flame.LockSpin()),
 		hosts(coalesce.Storm()),

@@ -104,7 +104,7 @@ func noise(runs []*Run, p pattern, costly float64) finding.Finding {
 		Subject:    finding.Subject{Kind: "benchmark", Key: run.key() + " " + sizesKey(run.Sizes), Name: run.name()},
 		Source:     run.Pos.Source,
 		Summary:    run.name() + " " + p.sentence(run, len(runs)),
-		Measures:   p.measures(run.Unit),
+		Measures:   append(p.measures(run.Unit), sizeMeasure(run)...),
 		Advice:     noiseAdvice(run, p),
 	}
 	for _, r := range runs {
@@ -238,4 +238,13 @@ func noiseAdvice(run *Run, p pattern) []finding.Advice {
 		})
 	}
 	return advice
+}
+
+// sizeMeasure tells which size was measured, where the run has one.
+func sizeMeasure(run *Run) []finding.Measure {
+	size := max(run.Sizes.Request, run.Sizes.Message)
+	if size == 0 {
+		return nil
+	}
+	return []finding.Measure{{Name: "size", Value: float64(size), Unit: "bytes"}}
 }

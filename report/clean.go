@@ -3,8 +3,11 @@
 package report
 
 import (
+	"io"
+	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -50,4 +53,32 @@ func hex(prefix string, digits int, r rune) string {
 		r >>= 4
 	}
 	return prefix + string(out)
+}
+
+// Plain returns a writer of JSON whose strings hold no character that acts on a terminal: what Clean escapes, JSON
+// escapes too, so that readers get the text as it was.
+func Plain(w io.Writer) io.Writer { return plain{w} }
+
+type plain struct{ w io.Writer }
+
+func (p plain) Write(text []byte) (int, error) {
+	if !slices.ContainsFunc(text, func(c byte) bool { return c >= 0x7f }) {
+		return p.w.Write(text)
+	}
+	out := make([]byte, 0, len(text)+64)
+	for i := 0; i < len(text); {
+		r, size := utf8.DecodeRune(text[i:])
+		if r >= 0x7f && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) {
+			for _, unit := range utf16.AppendRune(nil, r) {
+				out = append(out, hex(`\u`, 4, rune(unit))...)
+			}
+		} else {
+			out = append(out, text[i:i+size]...)
+		}
+		i += size
+	}
+	if _, err := p.w.Write(out); err != nil {
+		return 0, err
+	}
+	return len(text), nil
 }

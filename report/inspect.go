@@ -1,6 +1,7 @@
 package report
 
 import (
+	"encoding/json"
 	"io"
 	"strconv"
 	"strings"
@@ -74,4 +75,16 @@ func span(s analyze.Source) string {
 		return length
 	}
 	return length + " from " + time.Unix(s.Epoch, int64(s.Start)).UTC().Format("2006-01-02 15:04:05.000000Z")
+}
+
+// InspectJSON writes the sources and the ledger for scripts.
+func InspectJSON(w io.Writer, r *analyze.Result) error {
+	e := json.NewEncoder(Plain(w))
+	e.SetEscapeHTML(false)
+	e.SetIndent("", " ")
+	return e.Encode(struct {
+		Schema  string           `json:"schema"`
+		Sources []analyze.Source `json:"sources"`
+		Ledger  []source.Entry   `json:"ledger"`
+	}{r.Schema, r.Sources, r.Ledger})
 }

@@ -17,8 +17,8 @@ func Formats(w io.Writer, style Style) error {
 			p.print(p.paint(bold, string(f.Kind)) + "\n")
 			kind = f.Kind
 		}
-		p.labelled(2, f.Name, "", 18, f.Doc)
-		p.labelled(2, "", "", 18, "record: "+f.Record)
+		p.labelled(2, f.Name, "", 19, f.Doc)
+		p.labelled(2, "", "", 19, "record: "+f.Record)
 	}
 	return p.err
 }
@@ -27,7 +27,7 @@ func Formats(w io.Writer, style Style) error {
 func Rules(w io.Writer, rules []finding.Rule, style Style) error {
 	p := &page{w: w, style: style}
 	for _, r := range rules {
-		p.labelled(0, r.Name, "", 27, r.Title)
+		p.labelled(0, r.Name, "", 30, r.Title)
 	}
 	return p.err
 }

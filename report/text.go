@@ -25,6 +25,7 @@ func Text(w io.Writer, r *analyze.Result, style Style) error {
 	for i := range shown {
 		p.print("\n")
 		p.finding(&shown[i], names)
+		p.labelledUnlessEmpty("so", symptoms(&shown[i], r.Findings))
 	}
 	p.rest(rest, len(shown))
 	if len(r.Findings) == 0 {
@@ -136,19 +137,54 @@ func place(name string, pos source.Pos) string {
 	return pos.String()
 }
 
-// split parts the findings that are printed whole from those that get a line.
+// split parts the findings that are printed whole from those that get a line. What another finding explains is told
+// there, unless everything is asked for.
 func split(all []finding.Finding, verbose bool) (shown, rest []finding.Finding) {
 	if verbose {
 		return all, nil
 	}
-	i := slices.IndexFunc(all, func(f finding.Finding) bool { return f.Severity < finding.Warning })
-	if i < 0 {
-		return all, nil
+	for _, f := range all {
+		switch {
+		case f.CausedBy != "":
+		case f.Severity >= finding.Warning:
+			shown = append(shown, f)
+		default:
+			rest = append(rest, f)
+		}
 	}
-	return all[:i], all[i:]
+	return shown, rest
+}
+
+// symptoms lists what a cause explains: "bench/cliff (2), nic/adaptive-unbalanced".
+func symptoms(cause *finding.Finding, all []finding.Finding) string {
+	counts := map[string]int{}
+	var order []string
+	for _, f := range all {
+		if f.CausedBy == cause.ID {
+			if counts[f.Rule] == 0 {
+				order = append(order, f.Rule)
+			}
+			counts[f.Rule]++
+		}
+	}
+	for i, rule := range order {
+		if counts[rule] > 1 {
+			order[i] = fmt.Sprintf("%s (%d)", rule, counts[rule])
+		}
+	}
+	if len(order) == 0 {
+		return ""
+	}
+	return "this explains " + strings.Join(order, ", ")
 }
 
 const labelColumn = 6
+
+func (p *page) labelledUnlessEmpty(label, text string) {
+	if text != "" {
+		p.labelled(4, label, faint, labelColumn, text)
+	}
+}
 
 func (p *page) finding(f *finding.Finding, names map[string]string) {
 	name := strings.ToUpper(f.Severity.String())
@@ -210,26 +246,35 @@ func advice(a finding.Advice, verbose bool) string {
 	return s
 }
 
-// citations lists places by source: "a.pcap #6 #7   netperf.txt:9,12".
+// citations lists places by source, each once: "a.pcap #6 #7; netperf.txt:9,12".
 func citations(evidence []finding.Evidence, names map[string]string) string {
 	var order []string
-	cited := map[string]string{}
+	places := map[string][]string{}
 	for _, e := range evidence {
-		if _, known := cited[e.Source]; !known {
-			order = append(order, e.Source)
-			cited[e.Source] = names[e.Source]
-		}
+		at := ""
 		switch {
 		case e.Record > 0:
-			cited[e.Source] += fmt.Sprintf(" #%d", e.Record)
-		case e.Line > 0 && strings.Contains(cited[e.Source][len(names[e.Source]):], ":"):
-			cited[e.Source] += fmt.Sprintf(",%d", e.Line)
+			at = fmt.Sprintf("#%d", e.Record)
 		case e.Line > 0:
-			cited[e.Source] += fmt.Sprintf(":%d", e.Line)
+			at = strconv.Itoa(e.Line)
+		}
+		if _, known := places[e.Source]; !known {
+			order = append(order, e.Source)
+			places[e.Source] = nil
+		}
+		if at != "" && !slices.Contains(places[e.Source], at) {
+			places[e.Source] = append(places[e.Source], at)
 		}
 	}
 	for i, s := range order {
-		order[i] = cited[s]
+		switch at := places[s]; {
+		case len(at) == 0:
+			order[i] = names[s]
+		case at[0][0] == '#':
+			order[i] = names[s] + " " + strings.Join(at, " ")
+		default:
+			order[i] = names[s] + ":" + strings.Join(at, ",")
+		}
 	}
 	return strings.Join(order, "; ")
 }

@@ -13,7 +13,7 @@ func Writer(form string, style Style) (func(io.Writer, *analyze.Result) error, b
 	case "text":
 		return func(w io.Writer, r *analyze.Result) error { return Text(w, r, style) }, true
 	case "json":
-		return func(w io.Writer, r *analyze.Result) error { return r.Write(w) }, true
+		return func(w io.Writer, r *analyze.Result) error { return r.Write(Plain(w)) }, true
 	case "ndjson":
 		return func(w io.Writer, r *analyze.Result) error { return lines(w, r.Findings) }, true
 	case "markdown":
@@ -25,7 +25,7 @@ func Writer(form string, style Style) (func(io.Writer, *analyze.Result) error, b
 
 // lines writes each value as a line of JSON.
 func lines[T any](w io.Writer, values []T) error {
-	e := json.NewEncoder(w)
+	e := json.NewEncoder(Plain(w))
 	e.SetEscapeHTML(false)
 	for _, v := range values {
 		if err := e.Encode(v); err != nil {

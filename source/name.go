@@ -10,7 +10,7 @@ import (
 // before-peer.ethtool-S.20261130T163603.304Z.txt. Other names give a Name without a time.
 type Name struct {
 	Group string    // what remains of the tag: "veth" of "veth-before"; several sets in one folder are told apart by it
-	Phase string    // "before", "after", or the tag itself
+	Phase string    // "before", "after", or the tag itself where the name has a time; "" for any other name
 	Peer  bool      // taken on the other host
 	Tool  string    // "ethtool-S"
 	Time  time.Time // zero where the name has none
@@ -21,13 +21,14 @@ type Name struct {
 func ParseName(p string) Name {
 	base := path.Base(strings.ReplaceAll(p, `\`, "/"))
 	parts := strings.Split(base, ".")
-	n := Name{Phase: parts[0]}
+	n := Name{}
 	if len(parts) > 1 {
 		n.Tool = parts[1]
 	}
-	n.Phase, n.Peer = strings.CutSuffix(n.Phase, "-peer")
+	tag, peer := strings.CutSuffix(parts[0], "-peer")
+	n.Peer = peer
 	for _, phase := range []string{"before", "after"} {
-		if group, ok := strings.CutSuffix(n.Phase, phase); ok && (group == "" || strings.HasSuffix(group, "-")) {
+		if group, ok := strings.CutSuffix(tag, phase); ok && (group == "" || strings.HasSuffix(group, "-")) {
 			n.Group, n.Phase = strings.TrimSuffix(group, "-"), phase
 		}
 	}
@@ -40,6 +41,9 @@ func ParseName(p string) Name {
 			n.Time = t
 			break
 		}
+	}
+	if n.Phase == "" && !n.Time.IsZero() {
+		n.Phase = tag
 	}
 	return n
 }

@@ -27,8 +27,25 @@ type Source struct {
 	ModTime  time.Time // zero where unknown
 	Bytes    int64     // size as stored, -1 where unknown
 	Layers   []string  // compression taken off, outermost first
-	Seekable bool      // a plain uncompressed file: Open can go to an offset
+	Seekable bool      // a plain uncompressed file: it can be opened again and read from an offset
 	Input    *Input
+
+	stored counter
+}
+
+// Stored returns how many bytes of the source as it is stored (compressed, if it is) were read.
+func (s *Source) Stored() int64 { return s.stored.n }
+
+// counter counts what is read through it.
+type counter struct {
+	r io.Reader
+	n int64
+}
+
+func (c *counter) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n += int64(n)
+	return n, err
 }
 
 // Walk yields the sources behind paths, in order: directories are read recursively in the order of names, archives
@@ -120,9 +137,10 @@ func (w *walker) file(p string, info fs.FileInfo) bool {
 
 // stream yields the content of r, or the members of the archive that it is.
 func (w *walker) stream(src *Source, r io.Reader, depth int) bool {
-	plain, layers, err := decompress(r)
+	src.stored.r = r
+	plain, layers, err := decompress(&src.stored)
 	if err != nil {
-		w.ledger.Add("compression-damaged", Warning, Pos{Source: src.Path}, 1, err.Error()+"; read as it is")
+		w.ledger.Add("compression-damaged", Warning, Pos{Source: src.Path}, 1, err.Error()+"; the content is read as it is stored")
 	}
 	src.Layers = layers
 	src.Seekable = src.Seekable && len(layers) == 0

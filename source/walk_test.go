@@ -143,10 +143,10 @@ func TestParseName(t *testing.T) {
 		"after-peer.nstat-az.20261130T163603.304Z.json":  {Phase: "after", Peer: true, Tool: "nstat-az", Time: at},
 		"veth-before.ethtool-c.20261130T163603.304Z.txt": {Group: "veth", Phase: "before", Tool: "ethtool-c", Time: at},
 		"series.proc-interrupts.20261130T163603Z.txt":    {Phase: "series", Tool: "proc-interrupts", Time: at.Truncate(time.Second)},
-		"mpstat-I-ALL.20261130T163603Z.txt":              {Phase: "mpstat-I-ALL", Tool: "20261130T163603Z"},
-		"heartbefore.txt":                                {Phase: "heartbefore", Tool: "txt"},
+		"mpstat-I-ALL.20261130T163603Z.txt":              {Phase: "mpstat-I-ALL", Tool: "20261130T163603Z", Time: at.Truncate(time.Second)},
+		"heartbefore.txt":                                {Tool: "txt"},
 		"before.ethtool-c.txt":                           {Phase: "before", Tool: "ethtool-c"},
-		"plain":                                          {Phase: "plain"},
+		"plain":                                          {},
 		"before.ethtool-S.20269930T163603.304Z.txt":      {Phase: "before", Tool: "ethtool-S"},
 	} {
 		if got := ParseName(name); got != want {

@@ -23,7 +23,7 @@ func analyzeCommand(e *env) *cobra.Command {
 		Example: `  nettrace analyze fixtures/bundles/rr-4345
   nettrace analyze fixtures/pcap/rr-4345-wire.pcap -o json
   cat fixtures/pcap/rr-4345-wire.pcap | nettrace analyze -
-  nettrace analyze fixtures/bundles/rr-4345 --param nic/adaptive-unbalanced.policy=2`,
+  nettrace analyze fixtures/bundles/rr-4345 --param nic/adaptive-unbalanced.variant=2`,
 	}
 	cmd.RunE = analyzeFlags(e, cmd)
 	return cmd

@@ -31,7 +31,7 @@ func packetsCommand(e *env) *cobra.Command {
 			return usage("-o %s: expected text or ndjson", output)
 		}
 		ledger, err := analyze.Packets(cmd.Context(), args[0], filter, analyze.Options{Stdin: e.stdin}, write)
-		e.losses(ledger)
+		e.warn(ledger.Entries())
 		return couldNot(err)
 	}
 	return cmd

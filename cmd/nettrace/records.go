@@ -29,15 +29,15 @@ everything else of FIELD=VALUE, FIELD!=VALUE, FIELD>VALUE and so on, all of whic
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		filter := strings.Join(args[1:], " ")
 		ledger, err := analyze.Records(cmd.Context(), args[0], filter, analyze.Options{Stdin: e.stdin, Format: in.format}, report.JSONLines(e.stdout))
-		e.losses(ledger)
+		e.warn(ledger.Entries())
 		return couldNot(err)
 	}
 	return cmd
 }
 
-// losses tells on stderr what a listing cannot hold.
-func (e *env) losses(ledger *source.Ledger) {
-	for _, l := range ledger.Entries() {
+// warn tells on stderr of losses that the output cannot hold.
+func (e *env) warn(ledger []source.Entry) {
+	for _, l := range ledger {
 		if l.Severity == source.Warning {
 			at := l.First
 			at.Source = l.Source

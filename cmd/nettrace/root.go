@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -54,7 +55,7 @@ Exit status: 0 done; 1 could not do it; 2 usage; 3 findings at or above --fail-o
 
 // notACommand tells a mistyped command from a path.
 func notACommand(root *cobra.Command, word string) error {
-	if _, err := os.Stat(word); word == "-" || !errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(word); strings.ContainsAny(word, `-./\`) || !errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	var names []string

@@ -1,0 +1,68 @@
+package analyze
+
+import (
+	"strconv"
+	"strings"
+
+	"nettrace/bench"
+	"nettrace/coalesce"
+	"nettrace/source"
+	"nettrace/tcp"
+)
+
+// observe gives the hosts the request/response rate that was measured beside them, against which the cost of moderation
+// is judged: that of the slowest benchmark run or, without one, that of the busiest connection which only ever had one
+// exchange outstanding.
+func (a *analysis) observe() {
+	m := &a.fresh.Models
+	e := slowestRun(m.Runs)
+	if e == nil {
+		e = busiestExchange(m.Captures)
+	}
+	for _, h := range m.Hosts {
+		h.Exchange = e
+	}
+}
+
+func slowestRun(runs []bench.Run) *coalesce.Exchange {
+	var slowest *coalesce.Exchange
+	for _, r := range runs {
+		if !strings.HasSuffix(r.Test, "_RR") || r.Rate <= 0 || slowest != nil && r.Rate >= slowest.Rate {
+			continue
+		}
+		slowest = &coalesce.Exchange{Rate: r.Rate, RequestBytes: r.Sizes.Request, ResponseBytes: r.Sizes.Response,
+			Outstanding: 1 + burst(&r), From: r.Tool + " " + r.Test, Pos: r.Pos}
+	}
+	return slowest
+}
+
+// burst returns how many transactions netperf had outstanding beside the first.
+func burst(r *bench.Run) int {
+	for _, name := range []string{"first burst", "-- -b"} {
+		if v, ok := r.Setting(name); ok {
+			n, err := strconv.Atoi(v)
+			if err == nil && n > 0 {
+				return n
+			}
+		}
+	}
+	return 0
+}
+
+func busiestExchange(captures []*tcp.Capture) *coalesce.Exchange {
+	var busiest *coalesce.Exchange
+	most := int64(0)
+	for _, c := range captures {
+		for i := range c.Connections {
+			conn := &c.Connections[i]
+			x := &conn.Exchanges
+			if !x.Sequential() || x.Times.P50 <= 0 || x.Count <= most {
+				continue
+			}
+			most = x.Count
+			busiest = &coalesce.Exchange{Rate: 1 / x.Times.P50.Seconds(), RequestBytes: x.Usual.RequestBytes, ResponseBytes: x.Usual.ResponseBytes,
+				Outstanding: 1, From: "capture", Pos: source.Pos{Source: c.Source, Record: conn.Record, Offset: conn.Offset}}
+		}
+	}
+	return busiest
+}

@@ -1,0 +1,74 @@
+// Package diagnose ties the findings and models of a result together: it finds causes that no single source shows, and
+// says which findings are their symptoms.
+package diagnose
+
+import (
+	"slices"
+
+	"nettrace/analyze"
+	"nettrace/finding"
+)
+
+// diagnosis is a cause, with the findings that it explains.
+type diagnosis struct {
+	cause    finding.Finding
+	symptoms []string // their identifiers
+}
+
+// rule finds causes in a result that was judged already.
+type rule struct {
+	finding.Rule
+	diagnose func(*analyze.Result, finding.Params) []diagnosis
+}
+
+// rules is the table of what is diagnosed.
+func rules() []rule {
+	return []rule{adaptiveRX()}
+}
+
+// Rules returns the descriptions of the rules over several sources.
+func Rules() []finding.Rule {
+	var list []finding.Rule
+	for _, r := range rules() {
+		list = append(list, r.Rule)
+	}
+	return list
+}
+
+// Apply adds the causes that the result shows to its findings and ranks them anew. A result that was written by an
+// earlier run has its causes already.
+func Apply(r *analyze.Result, set map[string]float64) {
+	if r.Reloaded {
+		return
+	}
+	r.Findings = slices.DeleteFunc(r.Findings, ours)
+	for i := range r.Findings {
+		r.Findings[i].CausedBy = ""
+	}
+	var found []diagnosis
+	for _, rule := range rules() {
+		for _, d := range rule.diagnose(r, rule.Resolve(set)) {
+			d.cause.Rule = rule.Name
+			found = append(found, d)
+		}
+	}
+	for i := range found {
+		cause := finding.Rank([]finding.Finding{found[i].cause})
+		explain(r.Findings, found[i].symptoms, cause[0].ID)
+		r.Findings = append(r.Findings, cause...)
+	}
+	r.Findings = finding.Rank(r.Findings)
+}
+
+func ours(f finding.Finding) bool {
+	return slices.ContainsFunc(rules(), func(r rule) bool { return r.Name == f.Rule })
+}
+
+// explain marks the symptoms of a cause, unless another cause has explained them before.
+func explain(findings []finding.Finding, symptoms []string, cause string) {
+	for i := range findings {
+		if findings[i].CausedBy == "" && slices.Contains(symptoms, findings[i].ID) {
+			findings[i].CausedBy = cause
+		}
+	}
+}
