@@ -27,8 +27,13 @@ const foldedHead = 16 << 10
 // maxDecimals is how many digits behind the point of a count are kept.
 const maxDecimals = 6
 
-// SniffFolded reports Weak if head looks like folded stacks: most lines end in a count, and some hold several frames.
+// SniffFolded reports Weak if head looks like folded stacks: most lines end in a count, and some hold several frames; or
+// it is the beginning of a deep stack.
 func SniffFolded(head []byte) source.Match {
+	const deep = 100 // frames in a head that is a part of the first line
+	if bytes.IndexByte(head, '\n') < 0 && bytes.Count(head, []byte(";")) >= deep && !bytes.ContainsAny(head, "\x00\t") {
+		return source.Weak
+	}
 	good, bad, joined := 0, 0, false
 	for rest := head; len(rest) > 0; {
 		line, behind, whole := bytes.Cut(rest, []byte("\n"))
@@ -61,8 +66,12 @@ func ReadFolded(l *source.Lines, ledger *source.Ledger) (*Profile, error) {
 	f := folder{builder: newBuilder(start.Source, ledger), known: map[string]uint32{}}
 	two := twoColumns(l.Head(foldedHead))
 	for l.Next() {
-		if !f.line(l.Bytes(), two, l.Pos()) && !f.skip(l) {
-			break
+		if !f.line(l.Bytes(), two, l.Pos()) {
+			if !f.skip(l) {
+				break
+			}
+		} else if !l.Complete() {
+			ledger.Add("cut-input", source.Note, l.Pos(), 1, "the last line has no end; its count is taken as it is, but may be cut")
 		}
 	}
 	if f.bad > 0 {

@@ -84,14 +84,14 @@ func (r *ScriptReader) endOfInput(onLine bool) {
 	}
 }
 
-// cutInFrame reports whether the last frame lacks the object that others have.
+// cutInFrame reports whether the last frame lacks the object that others have, or the end of it.
 func (r *ScriptReader) cutInFrame() bool {
 	stack := r.event.Stack
 	if len(stack) == 0 || !r.objects {
 		return false
 	}
 	last := stack[len(stack)-1]
-	return last.DSO == "" && !last.Inlined
+	return last.damaged || last.DSO == "" && !last.Inlined
 }
 
 // cutAt enters, once, that the input ends early.

@@ -43,6 +43,7 @@ type Frame struct {
 	Address   uint64 // virtual for the kernel, mostly an offset into the file for user space
 	Offset    uint64 // into the function; valid iff HasOffset
 	HasOffset bool
+	damaged   bool // its object does not end as it should
 }
 
 // Function is what a frame names. Equal functions of one reader are the same pointer.

@@ -70,7 +70,7 @@ func (f *functions) parse(text []byte) Frame {
 		function = &Function{ID: len(f.byName), Symbol: key.Symbol, DSO: key.DSO, Inlined: key.Inlined}
 		f.byName[key] = function
 	}
-	return Frame{Function: function, Offset: p.offset, HasOffset: p.hasOffset}
+	return Frame{Function: function, Offset: p.offset, HasOffset: p.hasOffset, damaged: p.damaged}
 }
 
 // frameText is the text of a frame behind its address, taken apart.
@@ -78,6 +78,7 @@ type frameText struct {
 	symbol, dso []byte
 	offset      uint64
 	hasOffset   bool
+	damaged     bool
 }
 
 // splitFrame takes "symbol+0xoffset (object)" apart. Symbols and objects may hold blanks and parentheses. Branch records
@@ -92,11 +93,15 @@ func splitFrame(text []byte) frameText {
 	if p, ok := splitAtOffset(text); ok {
 		return p
 	}
-	at := objectAt(text)
-	if at < 0 {
-		return frameText{symbol: text}
+	if at := objectAt(text); at >= 0 {
+		return frameText{symbol: trimRight(text[:at]), dso: text[at+1 : len(text)-1]}
 	}
-	return frameText{symbol: trimRight(text[:at]), dso: text[at+1 : len(text)-1]}
+	for _, open := range []string{" (/", " (["} { // an object that does not end, or goes on behind its end
+		if at := bytes.LastIndex(text, []byte(open)); at > 0 {
+			return frameText{symbol: trimRight(text[:at]), dso: text[at+2:], damaged: true}
+		}
+	}
+	return frameText{symbol: text}
 }
 
 // splitAtOffset takes a text with an offset apart: only "+0x", digits, and then the object or the end is an offset.
@@ -113,8 +118,11 @@ func splitAtOffset(text []byte) (frameText, bool) {
 		return frameText{}, false
 	case len(rest) == 0:
 		return p, true
-	case len(rest) > 3 && rest[0] == ' ' && rest[1] == '(' && rest[len(rest)-1] == ')':
-		p.dso = rest[2 : len(rest)-1]
+	case len(rest) > 3 && rest[0] == ' ' && rest[1] == '(':
+		p.dso, p.damaged = rest[2:], rest[len(rest)-1] != ')'
+		if !p.damaged {
+			p.dso = rest[2 : len(rest)-1]
+		}
 		return p, true
 	}
 	return frameText{}, false

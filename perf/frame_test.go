@@ -29,6 +29,9 @@ func TestSplitFrame(t *testing.T) {
 		{"([kernel.kallsyms])", "", "[kernel.kallsyms]", 0, false},
 		{"f (/tmp/a(b)", "f", "/tmp/a(b", 0, false},
 		{"f+0xzz (/a)", "f+0xzz", "/a", 0, false},
+		{"start_thread (/lib/x86_64-linux-gnu", "start_thread", "/lib/x86_64-linux-gnu", 0, false},
+		{"start_secondary ([kernel.kallsyms])/libpthread-2.19.so)", "start_secondary", "[kernel.kallsyms])/libpthread-2.19.so)", 0, false},
+		{"f+0x1 (/lib/x86", "f", "/lib/x86", 1, true},
 		{"", "", "", 0, false},
 	} {
 		p := splitFrame([]byte(c.text))

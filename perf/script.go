@@ -136,7 +136,11 @@ func (r *ScriptReader) takeRest(s *sampleLine) bool {
 	if len(s.rest) == 0 {
 		return false
 	}
-	if address, text, ok := cutAddress(s.rest); ok && !isTracepoint(s.event) {
+	if name, _ := splitEvent(s.event); isTracepoint(name) {
+		r.event.Payload = append(r.event.Payload, s.rest...)
+		return false
+	}
+	if address, text, ok := cutAddress(s.rest); ok {
 		if second, behind, ok := cutAddress(text); ok && (isBlank(text[0]) || len(text) >= 8+len(behind)) {
 			address, text = second, behind // -F +addr: the data's address comes before the instruction's, both padded
 		}
@@ -183,6 +187,9 @@ func (r *ScriptReader) push(address uint64, text []byte) {
 	f := r.functions.frame(address, text)
 	r.objects = r.objects || f.DSO != ""
 	r.event.Stack = append(r.event.Stack, f)
+	if f.damaged && r.lines.Complete() {
+		r.ledger.Add("damaged-frame", source.Warning, r.lines.Pos(), 1, "the object in parentheses does not end as it should; the function is kept")
+	}
 }
 
 // close enters what the whole output says into the ledger.
