@@ -3,8 +3,11 @@ package coalesce
 import (
 	"encoding/json"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"nettrace/unit"
 )
 
 // counter returns a counter of the host's only interface that has it.
@@ -78,5 +81,161 @@ func TestHostRoundTrip(t *testing.T) {
 	}
 	if d := cmp.Diff(*h, back); d != "" {
 		t.Errorf("a host changes on its way through JSON (-before +after):\n%s", d)
+	}
+}
+
+func TestScenarioTables(t *testing.T) {
+	row := func(h *Host, tool, key string) CPURow {
+		for _, s := range h.Tables {
+			for _, r := range s.Rows {
+				if s.Tool == tool && r.Key == key {
+					return r
+				}
+			}
+		}
+		return CPURow{}
+	}
+	cpu := func(r CPURow, cpu int) uint64 {
+		for _, c := range r.CPUs {
+			if c.CPU == cpu {
+				return c.Delta
+			}
+		}
+		return 0
+	}
+	idle := host(t, "veth", false, "data", "counters", "a-idle")
+	if p := row(idle, "proc-softnet_stat", "processed"); cpu(p, 0) != 241665 || cpu(p, 1) != 325189 {
+		t.Errorf("a-idle: processed %+v, want 241,665 and 325,189", p.CPUs)
+	}
+	for dir, want := range map[string][2]uint64{"c-tcp1-nosegoff": {0, 1}, "f-napi-16flow": {2, 0}, "g-napi-udp2flow": {0, 1}} {
+		if s := row(host(t, "", false, "data", "counters", dir), "proc-softnet_stat", "time_squeeze"); cpu(s, 0) != want[0] || cpu(s, 1) != want[1] {
+			t.Errorf("%s: squeezes %+v, want %v", dir, s.CPUs, want)
+		}
+	}
+	if rps := row(host(t, "", false, "data", "counters", "i-rps-backlog"), "proc-softnet_stat", "received_rps"); cpu(rps, 0) != 0 || cpu(rps, 1) != 59244 {
+		t.Errorf("i-rps-backlog: received_rps %+v, want 0 and 59,244", rps.CPUs)
+	}
+	if p := row(host(t, "", false, "data", "counters", "e-napi-1flow"), "proc-softnet_stat", "processed"); p.Delta != 221697 {
+		t.Errorf("e-napi-1flow: processed %d, want 221,697", p.Delta)
+	}
+}
+
+func TestScenarioInterfaces(t *testing.T) {
+	for _, c := range []struct {
+		dir, group string
+		peer       bool
+		name       string
+		rx, tx     string // counter=change
+		want       [2]uint64
+	}{
+		{"a-idle", "veth", false, "lcv1", "rx_packets", "tx_packets", [2]uint64{0, 1}},
+		{"b-tcp1", "", false, "lcv1", "rx_packets", "rx_bytes", [2]uint64{235884, 14077942053}},
+		{"c-tcp1-nosegoff", "", false, "lcv1", "rx_packets", "rx_drop", [2]uint64{5183034, 0}},
+		{"f-napi-16flow", "", true, "lcv0", "tx_packets", "tx_drop", [2]uint64{3174257, 5336}},
+	} {
+		h := host(t, c.group, c.peer, "data", "counters", c.dir)
+		i := h.Interface(c.name)
+		if i == nil {
+			t.Errorf("%s: no interface %s", c.dir, c.name)
+			continue
+		}
+		for k, name := range []string{c.rx, c.tx} {
+			for _, s := range i.Counters {
+				for _, x := range s.Counters {
+					if s.Tool == "proc-net-dev" && x.Name == name && x.Delta != c.want[k] {
+						t.Errorf("%s: %s of %s changed by %d, want %d", c.dir, name, c.name, x.Delta, c.want[k])
+					}
+				}
+			}
+		}
+	}
+}
+
+// The receiver's packets of the burst in the series of 13 snapshots, second by second.
+func TestSeries(t *testing.T) {
+	h := host(t, "", false, "data", "counters", "h-series")
+	for _, s := range h.Interface("lcv1").Counters {
+		if s.Tool != "proc-net-dev" {
+			continue
+		}
+		var steps []uint64
+		for _, c := range s.Counters {
+			if c.Name == "rx_packets" {
+				for _, v := range c.Steps {
+					steps = append(steps, v.N)
+				}
+			}
+		}
+		if d := cmp.Diff([]uint64{0, 0, 0, 17848, 398499, 407927, 454872, 445631, 0, 0, 0, 0}, steps); d != "" || s.TimeFrom != TimeFromName || len(s.Snapshots) != 13 {
+			t.Errorf("%d snapshots, times from %s, steps differ (-want +got):\n%s", len(s.Snapshots), s.TimeFrom, d)
+		}
+	}
+}
+
+// The bundle of the demo: one host, one interface, its counters, settings and vectors.
+func TestBundle(t *testing.T) {
+	h := local(t, "bundles", "rr-4345")
+	i := h.Interface("eth2")
+	if i == nil || len(h.Interfaces) != 1 || i.Driver == nil || i.Driver.Bus != "0000:05:00.0" {
+		t.Fatalf("interfaces %+v", h.Interfaces)
+	}
+	if c := counter(t, h, "rx_packets"); c.Delta != 34066*4+23 || c.Span.Seconds() != 10 {
+		t.Errorf("rx_packets %+v", c.Change)
+	}
+	d := h.devices(h.tables("proc-interrupts")[0])
+	for _, x := range d {
+		if x.name == "eth2" && x.delta() != 34066*2+10 {
+			t.Errorf("%d interrupts of eth2, want two for each of 34,066 transactions and 10", x.delta())
+		}
+	}
+	if len(d) != 2 {
+		t.Errorf("%d network devices, want eth0 and eth2", len(d))
+	}
+}
+
+// Without times in the names: modification times if they are far enough apart, or the interval that is given.
+func TestTimes(t *testing.T) {
+	texts := []string{"NIC statistics:\n     rx_packets: 100\n     tx_packets: 10\n", "NIC statistics:\n     rx_packets: 400\n     tx_packets: 40\n"}
+	join := func(names [2]string, apart time.Duration, o Options) *CounterSeries {
+		var outputs []Output
+		for k, text := range texts {
+			outs, _ := readText(t, names[k], text)
+			outs[0].ModTime = time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC).Add(time.Duration(k) * apart)
+			outputs = append(outputs, outs...)
+		}
+		return Join(outputs, o)[0].Interfaces[0].Counters[0]
+	}
+	for _, c := range []struct {
+		names [2]string
+		apart time.Duration
+		o     Options
+		from  string
+		span  float64
+	}{
+		{[2]string{"eth0-before.txt", "eth0-after.txt"}, 3 * time.Second, Options{}, TimeFromMTime, 3},
+		{[2]string{"eth0-before.txt", "eth0-after.txt"}, 3 * time.Millisecond, Options{}, TimeUnknown, 0},
+		{[2]string{"eth0-before.txt", "eth0-after.txt"}, 3 * time.Second, Options{Interval: 10 * unit.Second}, TimeFromInterval, 10},
+		{[2]string{"eth0-t0.txt", "eth0-t60.txt"}, 3 * time.Second, Options{Interval: 10 * unit.Second}, TimeFromOffset, 60},
+		{[2]string{"old-eth0.txt", "new-eth0.txt"}, 5 * time.Second, Options{}, TimeFromMTime, 5},
+		{[2]string{"before.ethtool-S.20240101T000000.000Z.txt", "after.ethtool-S.20240101T000000.500Z.txt"}, time.Hour, Options{}, TimeFromName, 0.5},
+	} {
+		s := join(c.names, c.apart, c.o)
+		if len(s.Snapshots) != 2 || s.TimeFrom != c.from || s.Span().Seconds() != c.span || s.Counters[0].Delta != 300 {
+			t.Errorf("%v, files %v apart: %d snapshots, times from %s, span %v, change %d; want %s, %g s, 300", c.names, c.apart, len(s.Snapshots), s.TimeFrom, s.Span(), s.Counters[0].Delta, c.from, c.span)
+		}
+	}
+}
+
+// Outputs of unlike devices are no series, whatever their names.
+func TestUnlike(t *testing.T) {
+	var outputs []Output
+	for _, f := range []string{"a1.txt", "a2.txt"} {
+		text := "NIC statistics:\n     rx_packets: 100\n     " + f[:2] + "_x: 10\n"
+		outs, _ := readText(t, f, text)
+		outputs = append(outputs, outs...)
+	}
+	h := Join(outputs, Options{})[0]
+	if len(h.Interfaces) != 2 {
+		t.Errorf("%d interfaces, want two of which nothing is known", len(h.Interfaces))
 	}
 }

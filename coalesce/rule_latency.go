@@ -36,11 +36,23 @@ func judgeLatency(h *Host, p finding.Params) []finding.Finding {
 	}
 	var found []finding.Finding
 	for _, i := range h.Interfaces {
-		if f, ok := i.latency(h, e, p); ok {
+		if f, ok := i.latency(h, e, p); ok && i.carries(e) {
 			found = append(found, f)
 		}
 	}
+	for k := range found {
+		if len(found) > 1 {
+			found[k].Confidence = finding.Low
+			found[k].Caveats = append(found[k].Caveats, "which interface carried the exchange is not known")
+		}
+	}
 	return found
+}
+
+// carries reports whether the exchange can have gone over the interface: it had as many packets, or its packets are not known.
+func (i *Interface) carries(e *Exchange) bool {
+	t, known := i.Traffic()
+	return !known || t.RXRate() >= e.Rate/2 && t.TXRate() >= e.Rate/2
 }
 
 // inForce is the receive delay that was in force, and how that is known.

@@ -107,7 +107,7 @@ func (i *Interface) unbalanced(h *Host, p finding.Params) (f finding.Finding, ok
 	}
 	m, _ := i.Moderation()
 	quick := min(m.RXUsecsLow, m.RXUsecs)
-	exchange := h.Exchange != nil && h.Exchange.Outstanding == 1
+	exchange := h.Exchange != nil && h.Exchange.Outstanding == 1 && i.carries(h.Exchange)
 	edge := math.Abs(a.Ratio-1.5) <= p["edge"]
 	bytes := a.Traffic.ByteRate()
 	if float64(m.RXUsecsHigh)-float64(quick) < p["least-usecs"] || bytes > p["bulk-bytes"] && !exchange || a.High == 0 && !edge {
@@ -149,7 +149,7 @@ func (i *Interface) unbalanced(h *Host, p finding.Params) (f finding.Finding, ok
 func (i *Interface) unbalancedCost(h *Host, m Moderation, a Adaptive, p finding.Params, f *finding.Finding) {
 	advice := finding.Advice{Text: fmt.Sprintf("ethtool -C %s adaptive-rx off rx-usecs %d", i.Name, m.RXUsecs), Reference: "ethtool(8), -C"}
 	milder := finding.Advice{Text: fmt.Sprintf("or, if bulk transfers share the interface: ethtool -C %s rx-usecs-high %d", i.Name, max(m.RXUsecs, quarter(m.RXUsecsHigh))), Reference: "ethtool(8), -C"}
-	if e := h.Exchange; e != nil && e.Outstanding == 1 && e.Rate > 0 {
+	if e := h.Exchange; e != nil && e.Outstanding == 1 && e.Rate > 0 && i.carries(e) {
 		g := gainOf(e, float64(m.RXUsecsHigh)-float64(m.RXUsecs), p)
 		f.Effect.Share, f.Effect.Lost = a.High*g.share, unit.Nanos(a.High*g.share*float64(f.End))
 		f.Severity = finding.Warning
