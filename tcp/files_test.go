@@ -1,0 +1,107 @@
+package tcp
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"nettrace/finding"
+	"nettrace/pcap"
+	"nettrace/source"
+)
+
+const (
+	fixtures = "../fixtures/pcap"
+	bundle   = "../fixtures/bundles/rr-4345"
+)
+
+// shared returns a folder of the shared data, and skips the test where there is none.
+func shared(t testing.TB, folder string) string {
+	t.Helper()
+	root := os.Getenv("NETTRACE_SHARED")
+	if root == "" {
+		root = "../../shared"
+	}
+	root = filepath.Join(root, folder)
+	if _, err := os.Stat(root); err != nil {
+		t.Skipf("%s is not there; set NETTRACE_SHARED to the folder that holds %s", root, folder)
+	}
+	return root
+}
+
+// judged is what the tracker makes of a capture file.
+type judged struct {
+	*Capture
+	marks  []Mark // by record, from 0
+	ledger source.Ledger
+}
+
+// read runs a capture file through a tracker.
+func read(t testing.TB, path string) *judged {
+	t.Helper()
+	j := &judged{}
+	for src, err := range source.Walk([]string{path}, nil, &j.ledger) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := pcap.NewReader(src.Input, &j.ledger)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tracker := NewTracker(filepath.Base(path), Options{}, &j.ledger)
+		var h pcap.Header
+		for {
+			p, err := r.Next()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			h.Decode(p)
+			j.marks = append(j.marks, tracker.Add(p, &h))
+		}
+		j.Capture = tracker.Finish()
+	}
+	return j
+}
+
+// flagged returns the frame numbers of the packets that carry a flag.
+func (j *judged) flagged(f Flags) []int {
+	frames := []int{}
+	for i, m := range j.marks {
+		if m.Flags&f != 0 {
+			frames = append(frames, i+1)
+		}
+	}
+	return frames
+}
+
+// rules are all rules of this package by name.
+func rules() map[string]finding.On[*Capture] {
+	all := map[string]finding.On[*Capture]{}
+	for _, on := range []finding.On[*Capture]{TSOSplit(), JustOverMSS(), StretchACK(), Retransmission(), SpuriousRetransmission(), Reordering()} {
+		all[on.Name] = on
+	}
+	return all
+}
+
+// measure returns the sum of a measure over the findings of a rule.
+func measure(t testing.TB, c *Capture, rule, name string) float64 {
+	t.Helper()
+	on, ok := rules()[rule]
+	if !ok {
+		t.Fatalf("there is no rule %s", rule)
+	}
+	sum := 0.0
+	for _, f := range on.Run(c, nil) {
+		value, ok := f.Measure(name)
+		if !ok {
+			t.Fatalf("%s has no measure %s", rule, name)
+		}
+		sum += value
+	}
+	return sum
+}
