@@ -102,6 +102,9 @@ func example(t *testing.T, line string) {
 	if len(args) < 2 || args[0] != "nettrace" {
 		t.Fatalf("%q is no nettrace command", line)
 	}
+	if args[1] == "demo" {
+		args[2] = filepath.Join(t.TempDir(), args[2])
+	}
 	for i, arg := range args[:len(args)-1] {
 		if arg == "-o" && strings.Contains(args[i+1], ".") { // a file is the product
 			args[i+1] = filepath.Join(t.TempDir(), args[i+1])

@@ -45,7 +45,7 @@ bytes that prove it. Formats are recognised by content; several paths, folders a
 		return run(cmd, args)
 	}
 	root.AddCommand(analyzeCommand(e), inspectCommand(e), recordsCommand(e), packetsCommand(e), flowsCommand(e), flameCommand(e),
-		formatsCommand(e), rulesCommand(e), explainCommand(e), completionCommand(e), versionCommand(e))
+		formatsCommand(e), rulesCommand(e), explainCommand(e), demoCommand(e), completionCommand(e), manCommand(e), versionCommand(e))
 	root.SetUsageTemplate(root.UsageTemplate() + `
 Exit status: 0 done; 1 could not do it; 2 usage; 3 findings at or above --fail-on; 4 input damaged, with --strict;
 130 interrupted, what was learnt so far was printed.
@@ -58,10 +58,16 @@ func notACommand(root *cobra.Command, word string) error {
 	if _, err := os.Stat(word); strings.ContainsAny(word, `-./\`) || !errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
+	return usage("%s: no such file or command; the nearest command is %q", word, analyze.Nearest(word, commandNames(root)))
+}
+
+func commandNames(root *cobra.Command) []string {
 	var names []string
 	for _, c := range root.Commands() {
-		names = append(names, c.Name())
+		if !c.Hidden {
+			names = append(names, c.Name())
+		}
 	}
 	slices.Sort(names)
-	return usage("%s: no such file or command; the nearest command is %q", word, analyze.Nearest(word, names))
+	return names
 }
