@@ -28,7 +28,7 @@ func checkHeader(t *testing.T, p *Packet, h *Header) {
 
 func FuzzReader(f *testing.F) {
 	for _, path := range captures(f, fixtures) {
-		if data := readAll(f, path); len(data) < 20_000 && Sniff(data) == source.Strong {
+		if data := readAll(f, path); len(data) < 4_000 && Sniff(data) == source.Strong {
 			f.Add(data)
 		}
 	}
