@@ -33,11 +33,11 @@ func interfaceInName(p string) string {
 // onlyInterface returns the interface that the outputs of a host name, if there is one only: first of those of the same
 // phase, then of all; first of what ethtool was asked about, then of what /proc/net/dev lists. Before and after are one
 // phase here.
-func onlyInterface(outputs []*Output, of *Output) string {
+func onlyInterface(outputs []*Output, phase string) string {
 	for _, samePhase := range []bool{true, false} {
 		for _, asked := range []bool{true, false} {
 			only, several := theInterface(outputs, func(o *Output) bool {
-				return (!samePhase || phasePair(o) == phasePair(of)) && (o.Tool != "proc-net-dev") == asked
+				return (!samePhase || phasePair(o) == phase) && (o.Tool != "proc-net-dev") == asked
 			})
 			if only != "" || several {
 				return only

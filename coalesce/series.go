@@ -8,11 +8,14 @@ import (
 	"nettrace/unit"
 )
 
-// Limits of a Host: counters or rows in a series, steps of a counter, and steps of a series in all.
+// Limits of a Host: counters or rows in a series, steps of a counter, and steps of a series in all; interfaces, and
+// outputs of settings of one tool and interface.
 const (
-	maxCounters = 4096
-	maxSteps    = 240
-	maxAllSteps = 1 << 16
+	maxCounters   = 4096
+	maxSteps      = 240
+	maxAllSteps   = 1 << 16
+	maxInterfaces = 1024
+	maxDumps      = 64
 )
 
 // newCounterSeries follows the counters of one interface.
