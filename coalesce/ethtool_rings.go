@@ -21,37 +21,45 @@ import (
 const (
 	ringsTitle    = "Ring parameters for "
 	channelsTitle = "Channel parameters for "
+	maximums      = "Pre-set maximums:"
 )
 
-// SniffRings recognises ethtool -g and -l.
-func SniffRings(head []byte) source.Match {
+// SniffRings recognises ethtool -g.
+func SniffRings(head []byte) source.Match { return sniffMaximums(head, ringsTitle) }
+
+// SniffChannels recognises ethtool -l.
+func SniffChannels(head []byte) source.Match { return sniffMaximums(head, channelsTitle) }
+
+func sniffMaximums(head []byte, title string) source.Match {
 	line, rest := firstLine(head)
-	if _, _, ok := ringsHeader(line); !ok {
+	if _, _, ok := header(line, title); !ok {
 		return source.No
 	}
 	next, _ := firstLine(rest)
-	if next = bytes.TrimSpace(next); strings.HasPrefix("Pre-set maximums:", string(next)) && len(next) == len(rest) || string(next) == "Pre-set maximums:" || refusal(next) != "" {
+	cutOff := strings.HasPrefix(maximums, string(next)) && len(next) == len(rest)
+	if next = bytes.TrimSpace(next); cutOff || string(next) == maximums || refusal(next) != "" {
 		return source.Strong
 	}
 	return source.No
 }
 
-func ringsHeader(line []byte) (tool, iface string, ok bool) {
-	if iface, _, ok = header(line, ringsTitle); ok {
-		return "ethtool-g", iface, true
-	}
-	iface, _, ok = header(line, channelsTitle)
-	return "ethtool-l", iface, ok
+// ReadRings reads ethtool -g.
+func ReadRings(l *source.Lines, ledger *source.Ledger) (*Output, error) {
+	return readMaximums(l, ledger, "ethtool-g", ringsTitle)
 }
 
-// ReadRings reads ethtool -g or -l.
-func ReadRings(l *source.Lines, ledger *source.Ledger) (*Output, error) {
+// ReadChannels reads ethtool -l.
+func ReadChannels(l *source.Lines, ledger *source.Ledger) (*Output, error) {
+	return readMaximums(l, ledger, "ethtool-l", channelsTitle)
+}
+
+func readMaximums(l *source.Lines, ledger *source.Ledger, tool, title string) (*Output, error) {
 	if !l.Next() {
-		return nil, &source.SyntaxError{Pos: l.Pos(), Msg: "the input is empty; \"" + ringsTitle + "IFACE:\" was expected"}
+		return nil, &source.SyntaxError{Pos: l.Pos(), Msg: "the input is empty; \"" + title + "IFACE:\" was expected"}
 	}
-	tool, iface, ok := ringsHeader(l.Bytes())
+	iface, _, ok := header(l.Bytes(), title)
 	if !ok {
-		return nil, &source.SyntaxError{Pos: l.Pos(), Msg: quote(l.Bytes()) + " begins no ethtool -g or -l; \"" + ringsTitle + "IFACE:\" was expected"}
+		return nil, &source.SyntaxError{Pos: l.Pos(), Msg: quote(l.Bytes()) + " begins no " + tool + "; \"" + title + "IFACE:\" was expected"}
 	}
 	out := &Output{Tool: tool, Pos: l.Pos()}
 	i := InterfaceOutput{Name: iface}
@@ -63,7 +71,7 @@ func ReadRings(l *source.Lines, ledger *source.Ledger) (*Output, error) {
 			break
 		}
 		switch {
-		case string(line) == "Pre-set maximums:":
+		case string(line) == maximums:
 			continue
 		case string(line) == "Current hardware settings:":
 			suffix = ""
@@ -83,7 +91,7 @@ func ReadRings(l *source.Lines, ledger *source.Ledger) (*Output, error) {
 		}
 	}
 	if atEnd(l) && out.Refusal == "" && (current < 4 || !l.Complete()) {
-		cut(ledger, l.Pos(), "the input ends before the current settings of ethtool "+tool[len(tool)-2:]+"; those that are missing count as absent")
+		cut(ledger, l.Pos(), "the input ends before the current settings of "+tool+"; those that are missing count as absent")
 	}
 	out.Interfaces = []InterfaceOutput{i}
 	return out, nil

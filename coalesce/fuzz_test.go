@@ -62,6 +62,7 @@ func FuzzCoalesce(f *testing.F)   { fuzz(f, importer{"ethtool-c", SniffCoalesce,
 func FuzzFeatures(f *testing.F)   { fuzz(f, importer{"ethtool-k", SniffFeatures, ReadFeatures}) }
 func FuzzDriver(f *testing.F)     { fuzz(f, importer{"ethtool-i", SniffDriver, ReadDriver}) }
 func FuzzRings(f *testing.F)      { fuzz(f, importer{"ethtool-g", SniffRings, ReadRings}) }
+func FuzzChannels(f *testing.F)   { fuzz(f, importer{"ethtool-l", SniffChannels, ReadChannels}) }
 func FuzzJSON(f *testing.F)       { fuzz(f, importer{"ethtool --json", SniffJSON, ReadJSON}) }
 func FuzzRefusal(f *testing.F)    { fuzz(f, importer{"refusal", SniffRefusal, ReadRefusal}) }
 func FuzzStatistics(f *testing.F) { fuzz(f, importer{"ethtool-S", SniffStatistics, ReadStatistics}) }
