@@ -96,7 +96,7 @@ func flapping(r *analyze.Result, c *cliff) []string {
 	var ids []string
 	for i := range r.Findings {
 		f := &r.Findings[i]
-		if size, ok := f.Measure("size"); f.Rule == "bench/noisy" && ok && int64(size) == c.sizes[0] {
+		if size, ok := f.Measure("size"); f.Severity > finding.Info && f.Rule == "bench/noisy" && ok && int64(size) == c.sizes[0] {
 			ids = append(ids, f.ID)
 		}
 	}
