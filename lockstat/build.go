@@ -71,15 +71,18 @@ func (b *builder) keep(r Row) {
 }
 
 // add takes a row into the lock and the site that it belongs to. identity tells the lock from others of its kind.
-func (b *builder) add(identity, name string, r *Row) {
+func (b *builder) add(identity, name string, r *Row) (lock int) {
 	b.table.Total.add(r)
-	lock := b.lock(lockKey{identity, r.Kind}, name, r)
+	lock = b.lock(lockKey{identity, r.Kind}, name, r)
 	l := &b.table.Locks[lock]
 	l.Stats.add(r)
 	l.Instances++
+	if len(l.Pos) < maxPlace {
+		l.Pos = append(l.Pos, r.Pos)
+	}
 	b.share(l, r)
 	if r.Caller == "" {
-		return
+		return lock
 	}
 	site := b.site(lock, r.Caller)
 	s := &l.Sites[site]
@@ -90,6 +93,7 @@ func (b *builder) add(identity, name string, r *Row) {
 	if len(s.Pos) < maxPlace {
 		s.Pos = append(s.Pos, r.Pos)
 	}
+	return lock
 }
 
 func (b *builder) lock(key lockKey, name string, r *Row) int {
@@ -105,7 +109,7 @@ func (b *builder) lock(key lockKey, name string, r *Row) int {
 	}
 	i := len(b.table.Locks)
 	b.locks[key] = i
-	b.table.Locks = append(b.table.Locks, Lock{Name: name, Address: r.Address, Kind: key.kind, Shares: []Share{}, Sites: []Site{}, Holders: []Site{}})
+	b.table.Locks = append(b.table.Locks, Lock{Name: name, Address: r.Address, Kind: key.kind, Shares: []Share{}, Sites: []Site{}, Holders: []Site{}, Pos: []source.Pos{}})
 	return i
 }
 
@@ -205,24 +209,36 @@ func (b *builder) identify(l *Lock, known *kernel.LockIndex) {
 	if len(l.Sites) > 0 {
 		lead = l.Sites[0].Caller
 	}
-	if len(l.Sites) == 0 && b.table.Keyed != ByThread {
+	if len(l.Sites) == 0 && b.table.Keyed.byLock() {
 		if n := known.Find(name, name); n != nil {
 			l.Known = n.Name
 		}
 	}
 	switch {
-	case b.table.Keyed == ByThread:
+	case !b.table.Keyed.byLock():
 		l.Key = name
 	case b.table.Keyed == ByCaller:
-		l.Key = "at " + kernel.Function(name)
+		l.Key = "at " + function(name)
 	case !isAddress(name):
 		l.Key = kernel.LockClass(name)
 	case l.Known != "":
 		l.Key = l.Known
 	default:
-		l.Key = "at " + kernel.Function(lead)
+		l.Key = "at " + function(lead)
 	}
 }
+
+// function is the name in a symbol; perf lock report cuts symbols to 16 characters and three dots.
+func function(symbol string) string {
+	name := strings.TrimSuffix(kernel.Function(strings.TrimSuffix(symbol, "...")), "+")
+	if name == "" {
+		return "an unknown place"
+	}
+	return name
+}
+
+// byLock reports whether the rows tell locks, or at least the places where they are taken, from each other.
+func (k Keyed) byLock() bool { return k == ByLock || k == ByCaller }
 
 func (b *builder) shares(l *Lock) {
 	for i := range l.Shares {

@@ -37,7 +37,7 @@ func Contention() finding.On[*Table] {
 const maxFindings = 8
 
 func judgeContention(t *Table, p finding.Params) []finding.Finding {
-	if t.Keyed == ByThread { // threads are not to blame for the locks that they wait for
+	if !t.Keyed.byLock() { // threads are not to blame for the locks that they wait for
 		return nil
 	}
 	j := newJudgement(t, p)

@@ -63,7 +63,7 @@ func TestContentionFires(t *testing.T) {
 	if got := measure(t, &f, "spin_share"); math.Abs(got-float64(3188112*1214+1050331*1655)/10.006e9) > 1e-9 {
 		t.Errorf("spin_share %v", got)
 	}
-	for _, want := range []string{"transmit 73 %", "transmit reclaim 27 %", "_task_fn_tx", "reclaims finished descriptors", "number 1 by time and 1 by count"} {
+	for _, want := range []string{"transmit 73 % of the wait (iflib_if_transmit+0x1c2)", "transmit reclaim 27 % (_task_fn_tx+0x14f)", "_task_fn_tx", "reclaims finished descriptors", "number 1 by time and 1 by count"} {
 		if !strings.Contains(f.Summary, want) {
 			t.Errorf("summary %q lacks %q", f.Summary, want)
 		}

@@ -59,17 +59,17 @@ func (j *judgement) summary(c *class) string {
 		}
 		fmt.Fprintf(&b, ", %s of %s spun away", unit.Percent(j.spun(s)), of)
 	}
-	if j.table.Seconds > 0 && s.Wait > s.Spin {
+	if j.table.Seconds > 0 && j.waiters(s) >= 0.01 {
 		fmt.Fprintf(&b, ", %s threads waiting on average", unit.Number(j.waiters(s)))
 	}
 	if j.table.Total.Wait > 0 {
 		fmt.Fprintf(&b, "; %s of all lock wait, number %d by time and %d by count", unit.Percent(ratio(s.Wait, j.table.Total.Wait)), c.byTime, c.count)
 	}
-	if roles := c.roles(); roles != "" {
-		b.WriteString("; " + roles)
+	if who := c.who(); who != "" {
+		b.WriteString("; " + who)
 	}
 	if c.known != nil {
-		b.WriteString(". " + c.known.Meaning)
+		b.WriteString("; " + c.known.Meaning)
 	}
 	return b.String()
 }
@@ -93,35 +93,59 @@ func counted(s *Stats) string {
 	return fmt.Sprintf("%s, %s of wait, longest %s%s", text, s.Wait, longest, s.WaitMax)
 }
 
-// roles tells who waits, where callers of unlike roles do.
-func (c *class) roles() string {
-	type part struct {
-		role   string
-		stats  Stats
-		caller string
-	}
-	var parts []part
+// who tells who waits: by the parts that callers play in the datapath where those are unlike, else by the callers.
+func (c *class) who() string {
+	var roles, callers []part
 	for _, s := range c.sites() {
-		if s.Role == "" || s.Contentions == 0 {
+		if s.Contentions == 0 {
 			continue
 		}
-		i := slices.IndexFunc(parts, func(p part) bool { return p.role == s.Role })
-		if i < 0 {
-			i = len(parts)
-			parts = append(parts, part{role: s.Role, caller: s.Caller})
+		callers = add(callers, s.Caller, s)
+		if s.Role != "" {
+			roles = add(roles, s.Role, s)
 		}
-		parts[i].stats.merge(&s.Stats)
 	}
-	if len(parts) < 2 {
-		return ""
+	switch {
+	case len(roles) > 1:
+		return c.shares(roles)
+	case len(callers) > 1:
+		return c.shares(callers[:min(len(callers), 3)])
 	}
+	return ""
+}
+
+// part is what places of one name add up to.
+type part struct {
+	name, caller string
+	stats        Stats
+}
+
+func add(parts []part, name string, s *Site) []part {
+	i := slices.IndexFunc(parts, func(p part) bool { return p.name == name })
+	if i < 0 {
+		i = len(parts)
+		parts = append(parts, part{name: name, caller: s.Caller})
+	}
+	parts[i].stats.merge(&s.Stats)
+	return parts
+}
+
+// shares lists parts with their share of the wait, or of the contentions where the places are not timed.
+func (c *class) shares(parts []part) string {
 	var texts []string
-	for _, p := range parts {
-		share, of := ratio(p.stats.Wait, c.stats.Wait), "wait"
+	for i, p := range parts {
+		share, of := ratio(p.stats.Wait, c.stats.Wait), " of the wait"
 		if p.stats.Wait == 0 {
-			share, of = ratio(p.stats.Contentions, c.stats.Contentions), "contentions"
+			share, of = ratio(p.stats.Contentions, c.stats.Contentions), " of the contentions"
 		}
-		texts = append(texts, fmt.Sprintf("%s %s of the %s (%s)", p.role, unit.Percent(share), of, p.caller))
+		if i > 0 {
+			of = ""
+		}
+		text := p.name + " " + unit.Percent(share) + of
+		if p.name != p.caller {
+			text += " (" + p.caller + ")"
+		}
+		texts = append(texts, text)
 	}
 	return strings.Join(texts, ", ")
 }
@@ -176,9 +200,14 @@ func (j *judgement) measures(c *class, why string) []finding.Measure {
 	return list
 }
 
-// evidence cites the rows of the places that wait longest.
+// evidence cites the rows of the places that wait longest, or of the lock where the tool times only that.
 func (j *judgement) evidence(c *class) []finding.Evidence {
 	list := []finding.Evidence{}
+	for _, l := range c.locks {
+		if len(list) < 2 && len(l.Pos) > 0 && !l.timedBySite() {
+			list = append(list, finding.At(l.Pos[0], "%s: %s", l.Name, counted(&l.Stats)))
+		}
+	}
 	for _, s := range c.sites() {
 		if len(list) == 4 {
 			break

@@ -91,6 +91,10 @@ func (r *lockstatReader) take(line []byte) bool {
 		r.strange = 0
 		return true
 	}
+	if !r.l.Complete() && (r.form == tables && beginsEvent(trimmed) || r.form > tables && trimmed[0] >= '0' && trimmed[0] <= '9') {
+		r.cut()
+		return true
+	}
 	return r.form == tables && r.open && r.damaged(trimmed)
 }
 

@@ -77,6 +77,17 @@ func eventNamed(text []byte) (e eventType, length int, ok bool) {
 	return eventType{}, 0, false
 }
 
+// beginsEvent reports whether text may be the beginning of a heading.
+func beginsEvent(text []byte) bool {
+	name, _, _ := bytes.Cut(text, []byte(":"))
+	for _, e := range lockstatEvents {
+		if len(name) <= len(e.name) && e.name[:len(name)] == string(name) {
+			return true
+		}
+	}
+	return false
+}
+
 func endsWith(text []byte, name string) bool {
 	return len(text) >= len(name) && string(text[len(text)-len(name):]) == name
 }

@@ -39,6 +39,8 @@ const (
 	ByLock   Keyed = "lock"   // a lock by name or address, or a class of locks
 	ByCaller Keyed = "caller" // the place that waits: the tool names no locks, so locks taken there are one
 	ByThread Keyed = "thread" // a thread's waits, whatever the lock
+	ByOwner  Keyed = "owner"  // the waits for locks that a thread held
+	ByGroup  Keyed = "cgroup" // the waits of a control group
 )
 
 // Act is what a thread did with a lock.
@@ -65,6 +67,8 @@ type Lock struct {
 	Shares  []Share `json:"shares"`  // of lockstat's events
 	Sites   []Site  `json:"sites"`   // who waits or holds, longest wait first
 	Holders []Site  `json:"holders"` // who held it while others waited, where the tool tells
+
+	Pos []source.Pos `json:"pos"` // the first rows
 }
 
 // Site is a place in the kernel that takes a lock.
@@ -133,6 +137,7 @@ type Measured struct {
 	Total unit.Nanos `json:"total_ns"`
 	Slack unit.Nanos `json:"slack_ns"` // how far the true total may be from Total, because of rounding
 	Mean  unit.Nanos `json:"mean_ns"`
+	Min   unit.Nanos `json:"min_ns"` // 0 where not printed
 	Max   unit.Nanos `json:"max_ns"`
 	Exact bool       `json:"max_exact"` // false: Max is only known to be reached
 	Bins  []Bin      `json:"bins,omitempty"`
