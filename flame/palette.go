@@ -49,7 +49,7 @@ func (c colours) fill(shade int, inlined, dark bool) string {
 		lightness, saturation = lightness+0.07, saturation*0.6
 	}
 	if dark {
-		lightness = 0.99 - lightness
+		lightness = 0.94 - lightness
 	}
 	return hex(c.hue+float64(shade-shades/2)*2, saturation, lightness)
 }

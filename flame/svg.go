@@ -138,9 +138,9 @@ func (s *svg) style() string {
 		fmt.Fprintf(&dark, ".%s{fill:%s}", c, colours.fill(shade, inlined, true))
 	}
 	return `text{font:12px ui-monospace,Menlo,Consolas,"DejaVu Sans Mono",monospace;fill:#111}.title{font-size:17px;text-anchor:middle}.note{fill:#444;text-anchor:middle}` +
-		`.page{fill:#fff}.b rect{stroke:#fff;stroke-width:.6}.b{cursor:pointer}.b text{pointer-events:none}.button{cursor:pointer;text-decoration:underline}.b.above{opacity:.55}.b.hit rect{fill:#d6006c}.b.hit text{fill:#fff}` +
+		`.flame{background:#fff;color-scheme:light dark}.page{fill:#fff}.b rect{stroke:#fff;stroke-width:.6}.b{cursor:pointer}.b text{pointer-events:none}.button{cursor:pointer;text-decoration:underline}.b.above{opacity:.55}.b.hit rect{fill:#d6006c}.b.hit text{fill:#fff}` +
 		`.b:focus{outline:none}.b:focus rect{stroke:#000;stroke-width:2}` +
-		light.String() + `@media(prefers-color-scheme:dark){text{fill:#eee}.note{fill:#bbb}.page{fill:#16181c}.b rect{stroke:#16181c}.b:focus rect{stroke:#fff}.b.hit rect{fill:#ff5cae}.b.hit text{fill:#111}` + dark.String() + `}`
+		light.String() + `@media(prefers-color-scheme:dark){text{fill:#eee}.note{fill:#bbb}.flame{background:#16181c}.page{fill:#16181c}.b rect{stroke:#16181c}.b:focus rect{stroke:#fff}.b.hit rect{fill:#ff5cae}.b.hit text{fill:#111}` + dark.String() + `}`
 }
 
 // class is a box's colour: kind, inlined or not, and shade.
@@ -190,8 +190,12 @@ func (s *svg) frames() {
 
 func (s *svg) box(b Box, y int) {
 	l := s.layout
-	s.printf(`<svg class="b %s" x="%s" y="%d" width="%s" height="%d" data-s="%d" data-v="%d"><title>`,
-		s.class(b), place4(l.Share(b.Start)), y, place4(l.Share(b.Value)), rowHeight-1, b.Start, b.Value)
+	rest := ""
+	if b.Frame == Smaller {
+		rest = " rest"
+	}
+	s.printf(`<svg class="b%s %s" x="%s" y="%d" width="%s" height="%d" data-s="%d" data-v="%d"><title>`,
+		rest, s.class(b), place4(l.Share(b.Start)), y, place4(l.Share(b.Value)), rowHeight-1, b.Start, b.Value)
 	s.WriteString(s.tooltip(b))
 	s.WriteString(`</title><rect width="100%" height="100%"/>`)
 	if l.Share(b.Value) >= labelShare || b.Frame == Root {

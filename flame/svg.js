@@ -91,7 +91,7 @@
     const end = shown.start + shown.value, found = [];
     let drawn = 0, small = 0;
     for (const b of boxes) {
-      const hit = pattern.test(b.name);
+      const hit = !b.el.classList.contains("rest") && pattern.test(b.name);
       b.el.classList.toggle("hit", hit);
       if (hit && b.start < end && b.start + b.value > shown.start) {
         drawn++;
