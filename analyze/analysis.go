@@ -24,6 +24,9 @@ type Options struct {
 	Params map[string]float64 // thresholds by "rule.name"
 	// Interval is the time between snapshots whose names have no time.
 	Interval unit.Nanos
+	// Connections bounds how many connections of a capture the result describes, those with most to tell first; 0 stands
+	// for 1,000. All are judged.
+	Connections int
 	// Progress, if set, is called now and then with the source that is read and the bytes of it that were.
 	Progress func(path string, bytes int64)
 }
@@ -60,6 +63,9 @@ type analysis struct {
 // read decodes all sources behind paths.
 func read(ctx context.Context, paths []string, o Options) (*analysis, []error) {
 	a := &analysis{}
+	if o.Connections == 0 {
+		o.Connections = 1000
+	}
 	formats := Formats()
 	if o.Format != "" {
 		names := formatNames(formats)

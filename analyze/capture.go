@@ -51,7 +51,8 @@ func track(ctx context.Context, src *source.Source, ledger *source.Ledger, o Opt
 	if err != nil {
 		return nil, nil, err
 	}
-	tracker := tcp.NewTracker(src.Path, tcp.Options{}, ledger)
+	defer packets.Close()
+	tracker := tcp.NewTracker(src.Path, tcp.Options{MaxKept: o.Connections}, ledger)
 	var h pcap.Header
 	for {
 		p, err := packets.Next()
@@ -62,6 +63,9 @@ func track(ctx context.Context, src *source.Source, ledger *source.Ledger, o Opt
 			return nil, nil, err
 		}
 		h.Decode(p)
+		if h.Fault != 0 {
+			h.Fault.Enter(ledger, source.Pos{Source: src.Path, Offset: p.Offset, Record: p.Record})
+		}
 		if err := visit(p, &h, tracker.Add(p, &h)); err != nil {
 			return nil, nil, err
 		}

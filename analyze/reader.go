@@ -3,6 +3,7 @@ package analyze
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -127,10 +128,10 @@ func (r *reader) end(out *Source, err error) error {
 	if out.Kind != Written { // a written result brings the entries of its own sources
 		r.fresh.Sources = append(r.fresh.Sources, *out)
 	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", r.src.Path, err)
+	if syntax := (*source.SyntaxError)(nil); err == nil || errors.As(err, &syntax) { // which has its place
+		return err
 	}
-	return nil
+	return fmt.Errorf("%s: %w", r.src.Path, err)
 }
 
 func (r *reader) unknown(text bool, note string) {

@@ -38,6 +38,7 @@ type Models struct {
 	Profiles []*flame.Profile  `json:"profiles"`
 	Hosts    []*coalesce.Host  `json:"hosts"`
 	Runs     []bench.Run       `json:"runs"`
+	Series   []Series          `json:"series,omitempty"` // courses of cited connections, if CollectSeries read them
 }
 
 // Source is what is known of an input: one entry for each tool output that was recognised in it. Times are since Epoch,
@@ -79,6 +80,7 @@ func (r *Result) add(other *Result) {
 	r.Models.Profiles = append(r.Models.Profiles, other.Models.Profiles...)
 	r.Models.Hosts = append(r.Models.Hosts, other.Models.Hosts...)
 	r.Models.Runs = append(r.Models.Runs, other.Models.Runs...)
+	r.Models.Series = append(r.Models.Series, other.Models.Series...)
 }
 
 // finish ranks the findings and makes every list non-nil.

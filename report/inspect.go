@@ -23,12 +23,29 @@ func Inspect(w io.Writer, r *analyze.Result, style Style) error {
 		if i == len(r.Sources)-1 || r.Sources[i+1].Path != s.Path {
 			for _, e := range r.Ledger {
 				if e.Source == s.Path {
-					p.labelled(2, string(e.Severity), lossColor(e.Severity), 18, e.Name+", "+unit.Count(e.Count)+": "+place("", e.First)[2:]+": "+e.Text)
+					p.labelled(2, string(e.Severity), lossColor(e.Severity), 18, loss(e))
 				}
 			}
 		}
 	}
 	return p.err
+}
+
+// loss prints an entry without its source: "cut-input at line 309: the input ends...", "truncated-record at record 49, byte 5,216: ...".
+func loss(e source.Entry) string {
+	at := ""
+	switch {
+	case e.First.Line > 0:
+		at = " at line " + unit.Count(int64(e.First.Line))
+	case e.First.Record > 0:
+		at = " at record " + unit.Count(e.First.Record) + ", byte " + unit.Count(e.First.Offset)
+	case e.First.Offset > 0:
+		at = " at byte " + unit.Count(e.First.Offset)
+	}
+	if e.Count > 1 {
+		at += ", " + unit.Count(e.Count) + " times"
+	}
+	return e.Name + at + ": " + e.Text
 }
 
 func lossColor(l source.Loss) string {

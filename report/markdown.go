@@ -11,7 +11,7 @@ import (
 
 // Markdown prints a result for a mail or an issue: all findings of warning and above whole, the others as a list.
 func Markdown(w io.Writer, r *analyze.Result) error {
-	names := shortNames(r)
+	names := r.ShortNames()
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n\n", mark(title(r)))
 	for _, e := range r.Ledger {
@@ -38,7 +38,7 @@ func Markdown(w io.Writer, r *analyze.Result) error {
 		if len(f.Measures) > 0 {
 			b.WriteString("\n| measure | value |\n|---|---|\n")
 			for _, m := range f.Measures {
-				name, value, _ := strings.Cut(measure(m), " ")
+				name, value, _ := strings.Cut(m.String(), " ")
 				fmt.Fprintf(&b, "| %s | %s |\n", mark(name), mark(value))
 			}
 		}

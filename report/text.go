@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"io"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,7 +17,7 @@ import (
 // where to see it and what to try, then a line for what is merely worth knowing. style.Verbose prints everything.
 func Text(w io.Writer, r *analyze.Result, style Style) error {
 	p := &page{w: w, style: style}
-	names := shortNames(r)
+	names := r.ShortNames()
 	p.print(p.paint(bold, Clean(title(r))) + "\n")
 	p.losses(r, names)
 	shown, rest := split(r.Findings, style.Verbose)
@@ -37,9 +36,9 @@ func Text(w io.Writer, r *analyze.Result, style Style) error {
 // title says what was read: "rr-4345: 5 captures, 2 netperf logs; nothing lost".
 func title(r *analyze.Result) string {
 	names := Inventory(r)
-	s := incident(r) + ": " + strings.Join(names, ", ")
+	s := r.Incident() + ": " + strings.Join(names, ", ")
 	if len(names) == 0 {
-		s = incident(r) + ": nothing that is read"
+		s = r.Incident() + ": nothing that is read"
 	}
 	if r.Partial {
 		s += "; interrupted, this is what was learnt until then"
@@ -48,27 +47,6 @@ func title(r *analyze.Result) string {
 		return s + "; " + plural(n, "loss", "losses") + " (below)"
 	}
 	return s + "; nothing lost"
-}
-
-// incident names the input: the file, or the folder that holds all of it.
-func incident(r *analyze.Result) string {
-	if len(r.Sources) == 0 {
-		return "nothing"
-	}
-	common := r.Sources[0].Path
-	for _, s := range r.Sources {
-		for s.Path != common && !strings.HasPrefix(s.Path, common+"/") && common != "." && common != "/" {
-			common = path.Dir(common)
-		}
-	}
-	switch common {
-	case "-":
-		return "standard input"
-	case ".", "/":
-		return plural(len(r.Sources), "source", "sources")
-	default:
-		return path.Base(common)
-	}
 }
 
 // Inventory counts the outputs by format: "5 captures", "2 ethtool -c".
@@ -195,7 +173,7 @@ func (p *page) finding(f *finding.Finding, names map[string]string) {
 	}
 	if p.style.Verbose {
 		for _, m := range f.Measures {
-			p.labelled(4, "num", faint, labelColumn, measure(m))
+			p.labelled(4, "num", faint, labelColumn, m.String())
 		}
 		for _, e := range f.Evidence {
 			p.labelled(4, "see", faint, labelColumn, place(names[e.Source], e.Pos)+": "+e.Text)
@@ -213,37 +191,19 @@ func (p *page) finding(f *finding.Finding, names map[string]string) {
 	}
 }
 
+// effect is what a finding costs, as it goes on behind its confidence.
 func effect(e finding.Effect) string {
-	s := ""
-	if e.Share > 0 {
-		s += "; costs " + unit.Percent(e.Share)
+	if text := e.String(); text != "" {
+		return "; " + text
 	}
-	if e.Lost > 0 {
-		s += "; " + e.Lost.String() + " lost"
-	}
-	return s
-}
-
-func measure(m finding.Measure) string {
-	s := m.Name + " " + unit.Format(m.Value, m.Unit)
-	if m.Expected != nil {
-		s += ", expected " + unit.Format(*m.Expected, m.Unit)
-	}
-	if m.Threshold != nil {
-		s += ", threshold " + unit.Format(*m.Threshold, m.Unit)
-	}
-	return s
+	return ""
 }
 
 func advice(a finding.Advice, verbose bool) string {
-	s := a.Text
-	if p := a.Predicted; p != nil {
-		s += fmt.Sprintf("; predicted %s (%s to %s)", unit.Format(p.Value, p.Unit), unit.Number(p.Low), unit.Number(p.High))
-	}
 	if verbose && a.Reference != "" {
-		s += " [" + a.Reference + "]"
+		return a.String() + " [" + a.Reference + "]"
 	}
-	return s
+	return a.String()
 }
 
 // citations lists places by source, each once: "a.pcap #6 #7; netperf.txt:9,12".
@@ -317,33 +277,4 @@ func nothing(r *analyze.Result) string {
 	}
 	slices.Sort(looked)
 	return "Nothing found in " + strings.Join(looked, ", ") + ". nettrace rules lists what was looked for."
-}
-
-// shortNames gives each source the shortest name that is its own: the base name, or the path where two share one.
-func shortNames(r *analyze.Result) map[string]string {
-	paths := map[string]bool{}
-	for _, s := range r.Sources {
-		paths[s.Path] = true
-	}
-	for _, e := range r.Ledger {
-		paths[e.Source] = true
-	}
-	for _, f := range r.Findings {
-		for _, e := range f.Evidence {
-			paths[e.Source] = true
-		}
-	}
-	sharing := map[string]int{}
-	for p := range paths {
-		sharing[path.Base(p)]++
-	}
-	names := map[string]string{}
-	for p := range paths {
-		names[p] = p
-		if sharing[path.Base(p)] == 1 {
-			names[p] = path.Base(p)
-		}
-	}
-	names[""] = ""
-	return names
 }

@@ -29,7 +29,7 @@ func flowsCommand(e *env) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		r, errs := analyze.Inspect(cmd.Context(), paths, analyze.Options{Stdin: e.stdin, Format: in.format})
+		r, errs := analyze.Inspect(cmd.Context(), paths, analyze.Options{Stdin: e.stdin, Format: in.format, Connections: 1 << 20})
 		r, err = e.judged(r, errs)
 		if r == nil {
 			return err
