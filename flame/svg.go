@@ -33,8 +33,14 @@ const labelShare = 0.004
 // maxHidden bounds the frames too small to draw that the search still finds.
 const maxHidden = 20000
 
+//go:embed graph.js
+var graphScript string
+
 //go:embed svg.js
-var svgScript string
+var shellScript string
+
+// svgScript is the script of a picture that stands alone.
+func svgScript() string { return graphScript + shellScript }
 
 // WriteSVG draws a flame graph as one self-contained SVG file: readable without script, with it to be zoomed, searched
 // and reset. The same profile gives the same bytes.
@@ -54,9 +60,10 @@ func WriteSVG(w io.Writer, p *Profile, o SVGOptions) error {
 	}
 	s := svg{Writer: bufio.NewWriter(w), layout: l, options: o}
 	s.head(p)
-	s.frames()
+	s.frames(`x="0.5%" width="99%"`, headerHeight)
 	s.legend()
-	s.search()
+	s.hidden()
+	s.printf("<script><![CDATA[\n%s]]></script>\n</svg>\n", svgScript())
 	return s.Flush()
 }
 
@@ -172,10 +179,11 @@ func (s *svg) classes() []class {
 	return slices.Compact(classes)
 }
 
-// frames draws the boxes. Each is an SVG of its own, which cuts its text at its edges without a script.
-func (s *svg) frames() {
+// frames draws the boxes between two edges, below top. Each is an SVG of its own, which cuts its text at its edges without
+// a script.
+func (s *svg) frames(edges string, top int) {
 	l := s.layout
-	s.printf("<svg class=\"frames\" x=\"0.5%%\" y=\"%d\" width=\"99%%\" height=\"%d\" data-total=\"%d\">\n", headerHeight, rowHeight*len(l.Rows), l.Total)
+	s.printf("<svg class=\"frames\" %s y=\"%d\" height=\"%d\" data-total=\"%d\">\n", edges, top, rowHeight*len(l.Rows), l.Total)
 	for depth, row := range l.Rows {
 		y := depth
 		if !s.options.Icicle {
@@ -248,22 +256,15 @@ func place4(share float64) string { return strconv.FormatFloat(100*share, 'f', 4
 // legend names the colours that the picture has.
 func (s *svg) legend() {
 	y := s.height() - footerHeight + 8
-	seen := map[string]bool{}
 	x := 10
-	for _, c := range s.classes() {
-		k, _, _ := c.parts()
-		name := coloursOf(k).name
-		if k == Rest || seen[name] {
-			continue
-		}
-		seen[name] = true
-		s.printf("<rect class=\"%s\" x=\"%d\" y=\"%d\" width=\"12\" height=\"12\"/><text x=\"%d\" y=\"%d\">%s</text>\n", c, x, y, x+17, y+11, text(name))
-		x += 17 + 8*len(name) + 16
+	for _, e := range s.layout.Legend() {
+		s.printf("<rect class=\"%s\" x=\"%d\" y=\"%d\" width=\"12\" height=\"12\"/><text x=\"%d\" y=\"%d\">%s</text>\n", e.Class, x, y, x+17, y+11, text(e.Name))
+		x += 17 + 8*len(e.Name) + 16
 	}
 }
 
-// search hands the frames that are not drawn to the script, and the script itself.
-func (s *svg) search() {
+// hidden hands the frames that are not drawn to the script, which searches them.
+func (s *svg) hidden() {
 	l := s.layout
 	hidden := struct {
 		Names  []string `json:"names"`
@@ -278,5 +279,5 @@ func (s *svg) search() {
 	if err != nil {
 		return
 	}
-	s.printf("<metadata class=\"hidden\">%s</metadata>\n<script><![CDATA[\n%s]]></script>\n</svg>\n", data, svgScript)
+	s.printf("<metadata class=\"hidden\">%s</metadata>\n", data)
 }

@@ -112,7 +112,7 @@ func parse(t testing.TB, svg []byte) parsed {
 	if err := xml.Unmarshal(svg, &p); err != nil {
 		t.Fatal(err)
 	}
-	if strings.TrimSpace(p.Script) != strings.TrimSpace(svgScript) {
+	if strings.TrimSpace(p.Script) != strings.TrimSpace(svgScript()) {
 		t.Fatal("the script is not the one that was written")
 	}
 	return p

@@ -1,0 +1,61 @@
+package flame
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// FragmentOptions choose how a flame graph is put into a page. The zero value is a flame without a name.
+type FragmentOptions struct {
+	Label  string // what the graph is of, for those who hear the page
+	Icicle bool   // the root at the top
+}
+
+// WriteFragment draws a layout as an svg element of a page that brings FragmentStyle and FragmentScript once for all of
+// its graphs.
+func WriteFragment(w io.Writer, l *Layout, o FragmentOptions) error {
+	s := svg{Writer: bufio.NewWriter(w), layout: l, options: SVGOptions{Icicle: o.Icicle}}
+	s.printf("<svg class=\"flame\" width=\"100%%\" height=\"%d\" role=\"group\" aria-label=\"%s\">\n", rowHeight*len(l.Rows), text(o.Label))
+	s.frames(`width="100%"`, 0)
+	s.hidden()
+	s.WriteString("</svg>\n")
+	return s.Flush()
+}
+
+// FragmentScript returns the function flameGraph(root, changed), which makes the graph within an element answer.
+func FragmentScript() string { return graphScript }
+
+// FragmentStyle returns the colours of the boxes of some layouts, for pages whose color-scheme is light, dark or both.
+func FragmentStyle(layouts ...*Layout) string {
+	var classes []class
+	for _, l := range layouts {
+		classes = append(classes, (&svg{layout: l}).classes()...)
+	}
+	slices.Sort(classes)
+	var b strings.Builder
+	for _, c := range slices.Compact(classes) {
+		k, inlined, shade := c.parts()
+		colours := coloursOf(k)
+		fmt.Fprintf(&b, ".flame .%s{fill:light-dark(%s,%s)}\n", c, colours.fill(shade, inlined, false), colours.fill(shade, inlined, true))
+	}
+	return b.String()
+}
+
+// LegendEntry names the colour of a class of boxes.
+type LegendEntry struct{ Class, Name string }
+
+// Legend names the colours that a layout has.
+func (l *Layout) Legend() []LegendEntry {
+	var entries []LegendEntry
+	for _, c := range (&svg{layout: l}).classes() {
+		k, _, _ := c.parts()
+		name := coloursOf(k).name
+		if k != Rest && !slices.ContainsFunc(entries, func(e LegendEntry) bool { return e.Name == name }) {
+			entries = append(entries, LegendEntry{c.String(), name})
+		}
+	}
+	return entries
+}
