@@ -18,7 +18,9 @@ import (
 func Text(w io.Writer, r *analyze.Result, style Style) error {
 	p := &page{w: w, style: style}
 	names := r.ShortNames()
-	p.print(p.paint(bold, Clean(title(r))) + "\n")
+	for _, line := range p.wrap(Clean(title(r)), 0) {
+		p.print(p.paint(bold, line) + "\n")
+	}
 	p.losses(r, names)
 	shown, rest := split(r.Findings, style.Verbose)
 	for i := range shown {
