@@ -30,11 +30,14 @@ func SniffLockstat(head []byte) source.Match {
 		}
 	case c == 'E' || c == 'C' || c == 'o':
 		var buf [16][]byte
-		w := words(line[:min(len(line), 200)], buf[:0])
+		if len(line) > 200 {
+			return source.No
+		}
+		w := words(line, buf[:0])
 		if traceHeader(w) {
 			return source.Strong
 		}
-		if _, ok := parseColumns(w); ok {
+		if c, ok := parseColumns(w); ok && c.length == len(w) {
 			return source.Strong
 		}
 	}

@@ -143,6 +143,53 @@ func (h *perfHeader) valid() bool {
 	return (h.has(columnContended) || timed) && last >= columnType
 }
 
+// figures are the numbers of a row while it is read.
+type figures struct {
+	contended, acquired int64
+	times               Measured
+	meanSlack           unit.Nanos
+}
+
+// read takes a column of numbers from the beginning of fields.
+func (f *figures) read(c column, fields [][]byte, nanos bool) (used int, ok bool) {
+	switch c {
+	case columnContended:
+		f.contended, ok = whole(fields[0])
+		return 1, ok
+	case columnAcquired:
+		f.acquired, ok = whole(fields[0])
+		return 1, ok
+	}
+	v, slack, used, ok := perfTime(fields, nanos)
+	switch c {
+	case columnTotal:
+		f.times.Total, f.times.Slack = v, slack
+	case columnAvg:
+		f.times.Mean, f.meanSlack = v, slack
+	case columnMax:
+		f.times.Max = v
+	case columnMin:
+		f.times.Min = v
+	}
+	return used, ok
+}
+
+// measured returns the row's waits, with what was not printed worked out from what was.
+func (f *figures) measured(h *perfHeader) Measured {
+	m := f.times
+	m.Count, m.Exact = f.contended, true
+	if !h.has(columnTotal) {
+		m.Total, m.Slack = unit.Nanos(product(int64(m.Mean), m.Count)), unit.Nanos(product(int64(f.meanSlack), m.Count))
+	}
+	if m.Mean == 0 && m.Count > 0 {
+		m.Mean = m.Total / unit.Nanos(m.Count)
+	}
+	if !h.has(columnMax) {
+		m.Max, m.Exact = m.Mean, m.Count == 1
+	}
+	return m
+}
+
 // perfTime reads a time and how far it may be off by rounding: "95.28 ms", or nanoseconds alone.
 func perfTime(w [][]byte, nanos bool) (value, slack unit.Nanos, used int, ok bool) {
 	if len(w) == 0 {

@@ -252,18 +252,3 @@ func (r *perfReader) damaged(line []byte) bool {
 func (r *perfReader) cut() {
 	r.b.lose("cut-input", source.Warning, r.l.Pos(), 1, "the input ends inside a row")
 }
-
-// complete works out what a row does not say: a total that is not printed follows from the average.
-func (m *Measured) complete(count int64, meanSlack int64, hasTotal bool) {
-	m.Count = count
-	if !hasTotal && m.Mean > 0 {
-		m.Total, m.Slack = nanos(product(int64(m.Mean), count)), nanos(product(meanSlack, count))
-	}
-	if m.Mean == 0 && count > 0 {
-		m.Mean = m.Total / nanos(count)
-	}
-	if m.Max == 0 {
-		m.Max = m.Mean
-		m.Exact = count == 1
-	}
-}
