@@ -108,7 +108,7 @@ func (j *judgement) severity(c *class) (finding.Severity, string) {
 		case waiters > p["waiters-notice"]:
 			raise(finding.Notice, "waiters-notice")
 		}
-	} else if float64(s.Wait) >= p["least-wait"] {
+	} else if float64(s.Wait) >= p["least-wait"] && ratio(s.Wait, j.table.Total.Wait) >= p["least-share"] {
 		if ratio(s.Wait, s.Hold) > p["waiters-warning"] {
 			raise(finding.Warning, "waiters-warning")
 		}

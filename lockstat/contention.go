@@ -21,6 +21,7 @@ func Contention() finding.On[*Table] {
 				{Name: "max-wait", Default: 10e6, Unit: "ns", Doc: "one wait that is worth a notice: longer than a network round trip and than most scheduler delays; set by judgement"},
 				{Name: "contended-notice", Default: 0.1, Unit: "ratio", Doc: "share of the acquisitions that had to wait, where elapsed time is not known; set by judgement"},
 				{Name: "least-wait", Default: 1e9, Unit: "ns", Doc: "total wait below which waiters-warning and contended-notice are not judged without elapsed time"},
+				{Name: "least-share", Default: 0.01, Unit: "ratio", Doc: "share of all lock wait in the table below which a lock is not judged without elapsed time"},
 				{Name: "cpus", Default: 0, Unit: "CPUs", Doc: "CPUs of the machine, where the output does not say; 0 judges spinning as a share of one CPU"},
 				{Name: "probe-cost", Default: 1000, Unit: "ns", Doc: "what recording one event costs, for the caveat on the load of the recording itself: about 1 us for a DTrace probe with an aggregation; an estimate, measure your own"},
 			},

@@ -41,7 +41,7 @@ func (j *judgement) caveats(c *class) []string {
 	}
 	if n := len(t.Quarantined); n > 0 {
 		q := &t.Quarantined[0]
-		list = append(list, fmt.Sprintf("%d rows cannot be true and are in no sum: %s (%s; %s)", n, q.Caller+q.Lock, q.Reason, place(q.Pos)))
+		list = append(list, fmt.Sprintf("in no sum, since they cannot be true: %s, such as %s (%s; %s)", number(int64(n), "row"), q.Caller+q.Lock, q.Reason, place(q.Pos)))
 	}
 	if t.Seconds > 0 && t.CPUs == 0 && s.Spin > 0 {
 		if j.cpus == 1 {

@@ -76,9 +76,9 @@ func (j *judgement) summary(c *class) string {
 
 // counted says how often and how long.
 func counted(s *Stats) string {
-	text := unit.Count(s.Contentions) + " contentions"
+	text := number(s.Contentions, "contention")
 	if s.Acquisitions >= s.Contentions && s.Acquisitions > 0 {
-		text += " in " + unit.Count(s.Acquisitions) + " acquisitions"
+		text += " in " + number(s.Acquisitions, "acquisition")
 	}
 	if s.Iterations > 0 {
 		text += ", " + unit.Count(s.Iterations) + " loop iterations of spinning"
@@ -91,6 +91,14 @@ func counted(s *Stats) string {
 		longest = ""
 	}
 	return fmt.Sprintf("%s, %s of wait, longest %s%s", text, s.Wait, longest, s.WaitMax)
+}
+
+// number is a count with its noun.
+func number(n int64, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return unit.Count(n) + " " + noun + "s"
 }
 
 // who tells who waits: by the parts that callers play in the datapath where those are unlike, else by the callers.
@@ -222,7 +230,7 @@ func (j *judgement) evidence(c *class) []finding.Evidence {
 	}
 	for _, h := range c.locks[0].Holders[:min(len(c.locks[0].Holders), 2)] {
 		for _, pos := range h.Pos[:min(len(h.Pos), 1)] {
-			list = append(list, finding.At(pos, "%s held it during %s contentions", h.Caller, unit.Count(h.Contentions)))
+			list = append(list, finding.At(pos, "%s held it during %s", h.Caller, number(h.Contentions, "contention")))
 		}
 	}
 	return list

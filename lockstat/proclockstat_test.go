@@ -80,6 +80,9 @@ func TestPublicProcLockStat(t *testing.T) {
 	if l := lockNamed(t, table, "clockevents_lock", ""); l.Key != "clockevents_lock" || l.Known != "timer-base" {
 		t.Errorf("%+v", l)
 	}
+	if f := judge(t, table, nil); len(f) != 2 || f[0].Subject.Key != "&mapping->i_mmap_mutex" || f[1].Subject.Key != "clockevents_lock" || f[1].Severity.String() != "warning" {
+		t.Errorf("%+v", f)
+	}
 	table = one(t, shared(t, "data", "public-locks", "lock_stat-0.3.linux-mm-2009.txt"), SniffProcLockStat, ReadProcLockStat)
 	if l := table.Locks[0]; l.Contentions != 3086077 || l.Known != "memory-counter" || l.Sites[0].Caller != "res_counter_charge+0x4d" || len(l.Sites) != 3 || len(l.Holders) != 3 {
 		t.Errorf("%+v", l)
