@@ -110,6 +110,9 @@ func (t *Tracker) syn(c *conn, dir int, s *segment) (f Flags) {
 		d.repeatedSYNs = uint8(min(int(d.repeatedSYNs)+1, math.MaxUint8))
 		f = FlagRepeatedSYN
 	} else {
+		if d.synSeen || d.dataPackets > 0 {
+			d.restart()
+		}
 		d.begin(h.Seq + 1)
 		s.start = d.high
 		s.end = s.start + uint64(h.Payload)
@@ -204,6 +207,7 @@ func (t *Tracker) data(c *conn, dir int, s *segment) (f Flags) {
 	}
 	switch {
 	case s.start > d.high+maxJump: // another connection's numbers, or a capture with a long pause
+		d.restart()
 		d.high = s.start
 		fallthrough
 	case s.start >= d.high:

@@ -137,6 +137,14 @@ func (s *Server) show(filter string) finding.Advice {
 	}
 }
 
+// count prints a number with its noun.
+func count(n int64, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return unit.Count(n) + " " + noun + "s"
+}
+
 // share returns a/b, 0 if b is 0.
 func share[A, B int64 | unit.Nanos](a A, b B) float64 {
 	if b == 0 {

@@ -79,6 +79,14 @@ func (d *direction) forget(ack uint64) {
 	d.missing += missing
 }
 
+// restart forgets what the sequence numbers so far were good for, as new ones have nothing to do with them.
+func (d *direction) restart() {
+	d.acked, d.recoveryPoint, d.message, d.rtt.inFlight = false, 0, message{}, 0
+	if d.recovery != nil {
+		d.recovery.nHoles, d.recovery.forgotten, d.recovery.resent = 0, 0, [32]resent{}
+	}
+}
+
 // identifications watches the IP identifications of a direction. Linux and others count them up for each packet of a
 // connection or of the host, so that they tell the order of sending; some senders leave them 0 or random.
 type identifications struct {

@@ -59,12 +59,12 @@ func judgeRetransmission(s *trial) (f finding.Finding, ok bool) {
 	if missed := s.missed(); missed > 0 {
 		f.Confidence, f.Reasons = finding.Medium, []string{"the capture itself lacks packets"}
 	}
-	f.Summary = fmt.Sprintf("data packets sent again: %s; %d packets were lost on the wire (%s)", strings.Join(parts, ", "), sum.LostPackets, unit.Percent(rate))
+	f.Summary = fmt.Sprintf("data packets sent again: %s; %s lost on the wire (%s)", strings.Join(parts, ", "), count(sum.LostPackets, "packet"), unit.Percent(rate))
 	if sum.SpuriousPackets > 0 {
-		f.Summary += fmt.Sprintf(", %d of the resent ones were needless", sum.SpuriousPackets)
+		f.Summary += fmt.Sprintf(", %d of the resent ones needless", sum.SpuriousPackets)
 	}
 	if sum.Timeouts > 0 {
-		f.Summary += fmt.Sprintf("; %d timeouts took %v", sum.Timeouts, sum.TimeoutTime)
+		f.Summary += fmt.Sprintf("; %s took %v", count(sum.Timeouts, "timeout"), sum.TimeoutTime)
 	}
 	f.Measures = []finding.Measure{
 		{Name: "retransmitted_packets", Value: float64(sum.RetransmittedPackets), Unit: "packets"},

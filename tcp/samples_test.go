@@ -98,19 +98,24 @@ func TestSeverity(t *testing.T) {
 		"reorder-receiver.pcap":    "info tcp/retransmission, info tcp/spurious-retransmission, notice tcp/reordering",
 	} {
 		t.Run(file, func(t *testing.T) {
-			c := read(t, fixture(t, file)).Capture
-			var got []string
-			for _, on := range []finding.On[*Capture]{TSOSplit(), JustOverMSS(), StretchACK(), Retransmission(), SpuriousRetransmission(), Reordering()} {
-				for _, f := range on.Run(c, nil) {
-					got = append(got, fmt.Sprintf("%v %s", f.Severity, f.Rule))
-					complete(t, &f)
-				}
-			}
-			if strings.Join(got, ", ") != want {
-				t.Errorf("got %q, want %q", strings.Join(got, ", "), want)
+			if got := findings(t, read(t, fixture(t, file)).Capture); got != want {
+				t.Errorf("got %q, want %q", got, want)
 			}
 		})
 	}
+}
+
+// findings lists the findings of all rules, each checked for completeness.
+func findings(t *testing.T, c *Capture) string {
+	t.Helper()
+	var list []string
+	for _, on := range []finding.On[*Capture]{TSOSplit(), JustOverMSS(), StretchACK(), Retransmission(), SpuriousRetransmission(), Reordering()} {
+		for _, f := range on.Run(c, nil) {
+			list = append(list, fmt.Sprintf("%v %s", f.Severity, f.Rule))
+			complete(t, &f)
+		}
+	}
+	return strings.Join(list, ", ")
 }
 
 // complete holds what every finding must have.
