@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 
 	"nettrace/lockstat"
 	"nettrace/unit"
@@ -28,7 +29,7 @@ func Locks(w io.Writer, tables []*lockstat.Table, by lockstat.Order, style Style
 		if i > 0 {
 			p.print("\n")
 		}
-		title := t.Source + ": " + t.Tool
+		title := strings.Join(append([]string{t.Source + ":", t.Tool.Program, t.Tool.Version}, t.Tool.Options...), " ")
 		if t.Seconds > 0 {
 			title += fmt.Sprintf(", %s recorded", unit.FromSeconds(t.Seconds))
 		}
