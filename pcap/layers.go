@@ -160,7 +160,7 @@ func (f *fields) ipv4(l *layers.IPv4) {
 	f.add("DSCP, ECN", 1, 2, "%d, %d", l.TOS>>2, l.TOS&3)
 	f.add("total length", 2, 4, "%d", binary.BigEndian.Uint16(f.data[2:])) // as it is printed: 0 says TSO
 	f.add("identification", 4, 6, "%d (%#04x)", l.Id, l.Id)
-	f.add("flags", 6, 7, "%s", either2(l.Flags.String(), "none"))
+	f.add("flags", 6, 7, "%s", orElse(l.Flags.String(), "none"))
 	f.add("fragment offset", 6, 8, "%d", int(l.FragOffset)*8)
 	f.add("TTL", 8, 9, "%d", l.TTL)
 	f.add("protocol", 9, 10, "%s", l.Protocol)
@@ -172,7 +172,7 @@ func (f *fields) ipv4(l *layers.IPv4) {
 	}
 }
 
-func either2(text, otherwise string) string {
+func orElse(text, otherwise string) string {
 	if text == "" {
 		return otherwise
 	}
@@ -217,7 +217,7 @@ func flagNames(flags uint8) string {
 			names = append(names, name)
 		}
 	}
-	return either2(strings.Join(names, " "), "none")
+	return orElse(strings.Join(names, " "), "none")
 }
 
 func tcpOption(o *layers.TCPOption) string {
