@@ -46,7 +46,7 @@ func (t *Tracker) acknowledge(c *conn, dir int, s *segment) (f Flags) {
 		if pure {
 			f |= t.advance(c, dir, s, ack-sent.una)
 		}
-		sent.rtt.acked(s, h.Ack)
+		sent.rtt.acked(s, h.Ack, uint32(sent.una), sent.una < sent.recoveryPoint)
 		sent.forget(ack)
 		sent.una, sent.unaAt = ack, s.now
 	case ack == sent.una && pure && !duplicateSACK && from.repeats(sent, s):

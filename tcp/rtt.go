@@ -44,14 +44,16 @@ func (r *rtt) sent(s *segment, again bool) {
 	r.inFlight++
 }
 
-// acked takes the sample of the packet that holds the last byte acknowledged, and forgets what is acknowledged whole.
-func (r *rtt) acked(s *segment, ack uint32) {
+// acked takes the sample of the packet that holds the last byte acknowledged, and forgets what is acknowledged whole. una
+// is the ACK number before. In a recovery ACKs tell no round trip, since the last byte had waited behind a hole; only that
+// of a packet sent again does, which has filled the hole at una and whose timestamp comes back.
+func (r *rtt) acked(s *segment, ack, una uint32, recovering bool) {
 	if r.inFlight == 0 {
 		return
 	}
 	for i := range r.flight[:r.inFlight] {
 		t := &r.flight[i]
-		if int32(ack-t.start) > 0 && int32(ack-t.end) <= 0 && !t.sampled && r.proven(t, s) {
+		if int32(ack-t.start) > 0 && int32(ack-t.end) <= 0 && !t.sampled && r.proven(t, s, una, recovering) {
 			t.sampled = true
 			r.times.add(s.now - t.at)
 		}
@@ -66,13 +68,13 @@ func (r *rtt) acked(s *segment, ack uint32) {
 	r.inFlight = n
 }
 
-// proven reports whether s surely acknowledges this sending of the data.
-func (r *rtt) proven(t *timed, s *segment) bool {
+// proven reports whether s surely acknowledges this sending of the data, and nothing but its arrival brought s about.
+func (r *rtt) proven(t *timed, s *segment, una uint32, recovering bool) bool {
 	if !t.again {
-		return true
+		return !recovering
 	}
 	o := &s.header.Options
-	if !t.hasStamp || !o.HasTimestamp || o.TSEcr != t.stamp {
+	if int32(una-t.start) < 0 || !t.hasStamp || !o.HasTimestamp || o.TSEcr != t.stamp {
 		return false
 	}
 	for i := range r.flight[:r.inFlight] {
