@@ -73,12 +73,12 @@ type direction struct {
 	idents        identifications
 
 	// Counts. Copies are in none but copies.
-	packets, dataPackets, wirePackets, pureACKs  uint64
-	bytes, unique, missing                       uint64 // payload, that without what was sent before, and what was acknowledged but not captured
-	tagged, copies, keepAlives, duplicateACKs    uint32
-	zeroWindows, superSegments, gaps, repeatFINs uint32
-	largest                                      uint32 // payload
-	vlan                                         uint16
+	packets, dataPackets, wirePackets, pureACKs uint64
+	bytes, unique, missing                      uint64 // payload, that without what was sent before, and what was acknowledged but not captured
+	tagged, copies, keepAlives, duplicateACKs   uint32
+	zeroWindows, superSegments, gaps            uint32
+	largest                                     uint32 // payload
+	vlan                                        uint16
 
 	acks    acks
 	rtt     rtt

@@ -10,14 +10,13 @@ import (
 // sends until the server answers, a response what the server sends until the client goes on. Only new data in order
 // counts, so that retransmissions change nothing.
 type exchanges struct {
-	now                     exchange
-	phase                   phase
-	trailing                uint16 // pure ACKs of the server since its last data
-	count, overlapping      uint32
-	total                   unit.Nanos
-	times                   durations
-	kinds                   [2]exchangeKind
-	requestBytes, respBytes uint64 // of completed exchanges
+	now                exchange
+	phase              phase
+	trailing           uint16 // pure ACKs of the server since its last data
+	count, overlapping uint32
+	total              unit.Nanos
+	times              durations
+	kinds              [2]exchangeKind
 }
 
 type phase uint8
@@ -102,8 +101,6 @@ func (e *exchanges) complete() {
 		time := max(0, e.now.last-e.now.start)
 		e.total += time
 		e.times.add(time)
-		e.requestBytes += uint64(e.now.request)
-		e.respBytes += uint64(e.now.response)
 		e.tally()
 	}
 	e.phase, e.trailing = idle, 0

@@ -274,7 +274,6 @@ func (t *Tracker) empty(c *conn, dir int, s *segment) Flags {
 // finish judges a packet with FIN, which takes one sequence number.
 func (d *direction) finish(s *segment) Flags {
 	if d.finSeen && s.end < d.high {
-		d.repeatFINs++
 		return FlagRepeatedFIN
 	}
 	d.finSeen = true

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"testing"
+	"unsafe"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -202,6 +203,13 @@ func TestHoles(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestConnectionSize holds what doc.go says of the memory of a live connection.
+func TestConnectionSize(t *testing.T) {
+	if size := unsafe.Sizeof(conn{}); size > 1536 {
+		t.Errorf("a live connection takes %d bytes", size)
+	}
 }
 
 // TestBound holds that the table keeps to its bound, and that what it drops is counted.
