@@ -1,0 +1,136 @@
+package report
+
+import (
+	"bytes"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"io"
+	"reflect"
+	"strings"
+
+	"nettrace/analyze"
+	"nettrace/flame"
+	"nettrace/unit"
+)
+
+// HTMLOptions choose what a page may take. The zero value is a page of at most 5 MB.
+type HTMLOptions struct {
+	MaxBytes int // of the file; 0 is 5,000,000
+}
+
+const maxPageBytes = 5_000_000
+
+//go:embed html/page.html
+var pageTemplate string
+
+//go:embed html/style.css
+var pageStyle string
+
+//go:embed html/page.js
+var pageScript string
+
+// HTML writes a result as one page that needs nothing else: it asks for no other file, is readable without script, and
+// holds the result as JSON, from which analyze and explore read it again. The same result gives the same bytes, and so
+// does the result that the page holds. If the page would be larger than allowed, models are thinned, and the ledger says so.
+func HTML(w io.Writer, r *analyze.Result, o HTMLOptions) error {
+	limit := o.MaxBytes
+	if limit == 0 {
+		limit = maxPageBytes
+	}
+	data, err := encoded(r)
+	if err != nil {
+		return err
+	}
+	page, err := rendered(data)
+	for _, thin := range thinnings() {
+		if err != nil || len(page) <= limit {
+			break
+		}
+		if data, err = thinnedBy(thin, data); err == nil {
+			page, err = rendered(data)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if len(page) > limit {
+		return fmt.Errorf("the page takes %s with all that can be left out of it; allowed are %s", unit.Bytes(int64(len(page))), unit.Bytes(int64(limit)))
+	}
+	_, err = w.Write(page)
+	return err
+}
+
+// encoded returns a result as JSON that can stand in a page: without <, > and &, and without characters that Clean escapes.
+func encoded(r *analyze.Result) ([]byte, error) {
+	var b bytes.Buffer
+	if err := json.NewEncoder(Plain(&b)).Encode(r); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+// rendered makes the page of a result. It shows what the JSON tells and nothing else, so that a page which is read again
+// shows the same.
+func rendered(data []byte) ([]byte, error) {
+	r, err := analyze.ReadResult(bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	cleanStrings(reflect.ValueOf(r))
+	maker := newPageMaker(r)
+	view, err := maker.page()
+	if err != nil {
+		return nil, err
+	}
+	script := flame.FragmentScript() + pageScript
+	style := pageStyle + flame.FragmentStyle(maker.layouts...)
+	view.Script, view.Style, view.Result = template.JS(script), template.CSS(style), template.JS(data)
+	view.Head = template.HTML(analyze.PageGenerator + "\n" + policy(style, script))
+	t, err := template.New("page").Parse(pageTemplate)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	if err := t.Execute(&b, view); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+// policy forbids the page all but its own style and script (Content Security Policy Level 3).
+func policy(style, script string) string {
+	hash := func(s string) string {
+		sum := sha256.Sum256([]byte(s))
+		return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+	}
+	return `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src ` + hash(style) + `; script-src ` + hash(script) +
+		`; img-src data:; base-uri 'none'; form-action 'none'">`
+}
+
+// cleanStrings makes every text of a result harmless, so that no view of it can forget to.
+func cleanStrings(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.String:
+		if v.CanSet() {
+			v.SetString(Clean(strings.ToValidUTF8(v.String(), "\ufffd")))
+		}
+	case reflect.Pointer, reflect.Interface:
+		if !v.IsNil() {
+			cleanStrings(v.Elem())
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			cleanStrings(v.Field(i))
+		}
+	case reflect.Slice, reflect.Array:
+		if k := v.Type().Elem().Kind(); k < reflect.Bool || k > reflect.Complex128 {
+			for i := range v.Len() {
+				cleanStrings(v.Index(i))
+			}
+		}
+	}
+}

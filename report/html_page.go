@@ -1,0 +1,275 @@
+package report
+
+import (
+	"fmt"
+	"html/template"
+	"strings"
+	"time"
+
+	"nettrace/analyze"
+	"nettrace/diagnose"
+	"nettrace/finding"
+	"nettrace/flame"
+	"nettrace/source"
+	"nettrace/unit"
+)
+
+// pageView is what the template shows.
+type pageView struct {
+	Head          template.HTML
+	Style         template.CSS
+	Script        template.JS
+	Result        template.JS
+	Incident      string
+	Facts         []fact
+	Losses        []string
+	First         []*findingView // whose advice to follow first
+	Counts        []severityCount
+	Findings      []*findingView
+	Nothing       string
+	Connections   *table
+	Profiles      []profileView
+	Sources       *table
+	Ledger        *table
+	LedgerNothing string
+}
+
+type fact struct{ Name, Value string }
+
+type severityCount struct {
+	Severity, Letter string
+	Count            int
+}
+
+// pageMaker makes the view of a result whose texts are clean.
+type pageMaker struct {
+	result  *analyze.Result
+	names   map[string]string       // of sources, short
+	kinds   map[string]analyze.Kind // of sources; that of the last output where a source holds several
+	sources map[string]bool
+	rules   map[string]finding.Rule
+	gallery *gallery
+	layouts []*flame.Layout // that were drawn
+}
+
+func newPageMaker(r *analyze.Result) *pageMaker {
+	p := &pageMaker{result: r, names: r.ShortNames(), kinds: map[string]analyze.Kind{}, sources: map[string]bool{}, rules: map[string]finding.Rule{}, gallery: newGallery(r)}
+	for _, s := range r.Sources {
+		p.kinds[s.Path], p.sources[s.Path] = s.Kind, true
+	}
+	for _, rule := range append(analyze.Rules(), diagnose.Rules()...) {
+		p.rules[rule.Name] = rule
+	}
+	return p
+}
+
+func (p *pageMaker) page() (*pageView, error) {
+	r := p.result
+	view := &pageView{Incident: r.Incident(), Facts: p.facts(), Findings: p.findings(), Connections: p.connections(), Sources: p.sourceTable(), Ledger: p.ledger()}
+	for _, f := range view.Findings {
+		if f.Cause == nil && f.Severity != finding.Info.String() && len(f.Advice) > 0 && len(view.First) < maxFirst {
+			view.First = append(view.First, f)
+		}
+	}
+	for s := finding.Critical; ; s-- {
+		n := 0
+		for i := range r.Findings {
+			if r.Findings[i].Severity == s {
+				n++
+			}
+		}
+		view.Counts = append(view.Counts, severityCount{s.String(), strings.ToUpper(s.String()[:1]), n})
+		if s == finding.Info {
+			break
+		}
+	}
+	if len(r.Findings) == 0 {
+		view.Nothing = nothing(r)
+	}
+	for _, e := range r.Ledger {
+		if e.Severity == source.Warning {
+			view.Losses = append(view.Losses, place(p.names[e.Source], e.First)+": "+e.Text)
+		}
+	}
+	profiles, err := p.profiles()
+	view.Profiles = profiles
+	return view, err
+}
+
+// maxFirst is how many findings "what to do first" names.
+const maxFirst = 3
+
+// facts are the first things to know: what was read, how long it is, what was lost.
+func (p *pageMaker) facts() []fact {
+	r := p.result
+	read := strings.Join(Inventory(r), ", ")
+	if read == "" {
+		read = "nothing that is read"
+	}
+	size := int64(0)
+	for _, s := range r.Sources {
+		size += s.Bytes
+	}
+	facts := []fact{{"read", fmt.Sprintf("%s (%s)", read, unit.Bytes(size))}}
+	if spans := p.spans(); len(spans) > 0 {
+		facts = append(facts, fact{"recorded", strings.Join(spans, "; ")})
+	}
+	lost := "nothing"
+	if n := count(r.Ledger, source.Warning); n > 0 {
+		lost = plural(n, "kind of loss", "kinds of losses") + ", listed below"
+	}
+	facts = append(facts, fact{"lost", lost})
+	if r.Partial {
+		facts = append(facts, fact{"incomplete", "the analysis was interrupted; this is what was learnt until then"})
+	}
+	return facts
+}
+
+// spans says how long was recorded, and when where the recordings tell.
+func (p *pageMaker) spans() []string {
+	m := &p.result.Models
+	var list []string
+	longest := unit.Nanos(0)
+	var begin int64
+	for _, c := range m.Captures {
+		if d := c.End - c.Start; d > longest {
+			longest, begin = d, c.EpochSeconds
+		}
+	}
+	if longest > 0 {
+		text := "packets over " + longest.String()
+		if begin > 0 {
+			text += " from " + time.Unix(begin, 0).UTC().Format("2006-01-02 15:04:05Z")
+		}
+		list = append(list, text)
+	}
+	longest = 0
+	for _, h := range m.Hosts {
+		for _, i := range h.Interfaces {
+			for _, s := range i.Counters {
+				longest = max(longest, s.Span())
+			}
+		}
+		for _, t := range h.Tables {
+			longest = max(longest, t.Span())
+		}
+	}
+	if longest > 0 {
+		list = append(list, "counters "+longest.String()+" apart")
+	}
+	longest = 0
+	for _, x := range m.Profiles {
+		longest = max(longest, x.End-x.Start)
+	}
+	if longest > 0 {
+		list = append(list, "stack samples over "+longest.String())
+	}
+	seconds := 0.0
+	for i := range m.Runs {
+		seconds += m.Runs[i].Seconds
+	}
+	if len(m.Runs) > 0 && seconds > 0 {
+		list = append(list, plural(len(m.Runs), "benchmark run", "benchmark runs")+" of together "+unit.FromSeconds(seconds).String())
+	}
+	return list
+}
+
+// profileView is a flame graph with its table.
+type profileView struct {
+	ID, Name, Title string
+	SVG             template.HTML
+	Legend          []flame.LegendEntry
+	Notes           []string
+	Table           *table
+}
+
+// Bounds of the flame graphs of a page together: boxes are the larger part of it.
+const (
+	maxProfiles      = 4
+	maxProfileBoxes  = 3000
+	maxProfileHidden = 4000
+	maxFunctions     = 25
+)
+
+func (p *pageMaker) profiles() ([]profileView, error) {
+	all := p.result.Models.Profiles
+	var views []profileView
+	for i, x := range all {
+		if len(x.Events) == 0 {
+			continue
+		}
+		if len(views) == maxProfiles {
+			views[len(views)-1].Notes = append(views[len(views)-1].Notes, fmt.Sprintf("%d more profiles are not drawn; nettrace flame draws them", len(all)-i))
+			break
+		}
+		share := min(len(all), maxProfiles)
+		view, err := p.profile(x, len(views)+1, flame.LayoutOptions{MaxBoxes: maxProfileBoxes / share, Hidden: maxProfileHidden / share})
+		if err != nil {
+			return nil, err
+		}
+		views = append(views, view)
+	}
+	return views, nil
+}
+
+func (p *pageMaker) profile(x *flame.Profile, number int, o flame.LayoutOptions) (profileView, error) {
+	layout, err := flame.NewLayout(x, o)
+	if err != nil {
+		return profileView{}, err
+	}
+	p.layouts = append(p.layouts, layout)
+	name := p.names[x.Source]
+	if name == "" {
+		name = x.Source
+	}
+	event := layout.Event.Name
+	if event == "(none)" {
+		event = "samples"
+	}
+	view := profileView{ID: fmt.Sprintf("flame-%d", number), Name: name, Title: fmt.Sprintf("%s: %s", name, event), Legend: layout.Legend(), Notes: flameNotes(x, layout)}
+	var b strings.Builder
+	if err := flame.WriteFragment(&b, layout, flame.FragmentOptions{Label: "flame graph of " + view.Title}); err != nil {
+		return profileView{}, err
+	}
+	view.SVG = template.HTML(b.String())
+	view.Table, err = functions(x)
+	return view, err
+}
+
+// flameNotes says what a graph shows and what it leaves out.
+func flameNotes(x *flame.Profile, l *flame.Layout) []string {
+	notes := []string{fmt.Sprintf("%s in %s samples", flame.Quantity(l.Total, l.Scale, l.Unit), unit.Count(l.Event.Samples))}
+	if l.Small.Boxes > 0 {
+		notes = append(notes, fmt.Sprintf("%s frames below %s of the total are summed up (together %s); the search finds them", unit.Count(int64(l.Small.Boxes)), unit.Percent(l.MinShare), unit.Percent(l.Share(l.Small.Self))))
+	}
+	if l.Deep.Boxes > 0 {
+		notes = append(notes, fmt.Sprintf("%s frames below level %d are not drawn", unit.Count(int64(l.Deep.Boxes)), len(l.Rows)-1))
+	}
+	if len(x.Events) > 1 {
+		var others []string
+		for _, e := range x.Events {
+			if e.Name != l.Event.Name {
+				others = append(others, e.Name)
+			}
+		}
+		notes = append(notes, "the recording also has "+strings.Join(others, ", ")+"; nettrace flame --event draws them")
+	}
+	return notes
+}
+
+func functions(x *flame.Profile) (*table, error) {
+	top, err := flame.Top(x, flame.Column{}, 0)
+	if err != nil {
+		return nil, err
+	}
+	t := &table{Caption: "Functions", Head: []column{{"function", false}, {"self", true}, {"of all", true}, {"total", true}, {"of all", true}, {"object", false}}}
+	for _, f := range top.Rows[:min(len(top.Rows), maxFunctions)] {
+		value := func(v int64) cell { return number(float64(v), flame.Quantity(v, top.Scale, top.Unit)) }
+		share := func(v float64) cell { return number(v, unit.Percent(v)) }
+		t.Rows = append(t.Rows, row{Cells: []cell{{Text: Clean(f.Name), Code: true}, value(f.Self), share(f.SelfShare), value(f.Total), share(f.TotalShare), text(Clean(f.Object))}})
+	}
+	if n := len(top.Rows) - maxFunctions; n > 0 {
+		t.Note = fmt.Sprintf("%s more functions; nettrace flame --top lists them", unit.Count(int64(n)))
+	}
+	return t, nil
+}
