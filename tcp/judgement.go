@@ -68,6 +68,26 @@ func (s *trial) caveats() []string {
 	return list
 }
 
+// order says how well the order of sending is known on the connections whose packets were resent or late.
+func (s *trial) order() (finding.Level, []string) {
+	unknown := int64(0)
+	for _, k := range s.connections() {
+		for i := range k.Directions {
+			d := &k.Directions[i]
+			if d.RetransmittedPackets+d.ReorderedPackets > 0 && !d.IDsInOrder && !k.Handshake.Timestamps {
+				unknown++
+			}
+		}
+	}
+	if s.missed() > 0 {
+		return finding.Medium, []string{"the capture itself lacks packets"}
+	}
+	if unknown > 0 {
+		return finding.Medium, []string{fmt.Sprintf("on %s neither IP identifications nor timestamps tell the order of sending: repeated data is certain, what fills a hole is told by the hole's age", count(unknown, "connection"))}
+	}
+	return finding.High, []string{"sequence numbers, and IP identifications or timestamps, tell the order of sending"}
+}
+
 // missed returns how many bytes the capture lacks.
 func (s *trial) missed() int64 { return s.Directions[0].MissedBytes + s.Directions[1].MissedBytes }
 

@@ -42,7 +42,7 @@ func judgeReordering(s *trial) (f finding.Finding, ok bool) {
 	if rate >= s.params["notice-share"] {
 		f.Severity = finding.Notice
 	}
-	f.Confidence, f.Reasons = finding.High, []string{"IP identifications or timestamps tell the order of sending"}
+	f.Confidence, f.Reasons = s.order()
 	f.Summary = fmt.Sprintf("%d of %d data packets came late, behind packets that were sent after them (%s)", late, data, unit.Percent(rate))
 	f.Measures = []finding.Measure{
 		{Name: "reordered_packets", Value: float64(late), Unit: "packets"},

@@ -55,10 +55,7 @@ func judgeRetransmission(s *trial) (f finding.Finding, ok bool) {
 	case sum.LostPackets > 0 && rate >= s.params["notice-loss"]:
 		f.Severity = finding.Notice
 	}
-	f.Confidence, f.Reasons = finding.High, []string{"by sequence numbers, IP identification and timestamps"}
-	if missed := s.missed(); missed > 0 {
-		f.Confidence, f.Reasons = finding.Medium, []string{"the capture itself lacks packets"}
-	}
+	f.Confidence, f.Reasons = s.order()
 	f.Summary = fmt.Sprintf("data packets sent again: %s; %s lost on the wire (%s)", strings.Join(parts, ", "), count(sum.LostPackets, "packet"), unit.Percent(rate))
 	if sum.SpuriousPackets > 0 {
 		f.Summary += fmt.Sprintf(", %d of the resent ones needless", sum.SpuriousPackets)
