@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"nettrace/lockstat"
@@ -29,7 +30,7 @@ func Locks(w io.Writer, tables []*lockstat.Table, by lockstat.Order, style Style
 		if i > 0 {
 			p.print("\n")
 		}
-		title := strings.Join(append([]string{t.Source + ":", t.Tool.Program, t.Tool.Version}, t.Tool.Options...), " ")
+		title := t.Source + ": " + strings.Join(slices.DeleteFunc(append([]string{t.Tool.Program, t.Tool.Version}, t.Tool.Options...), func(s string) bool { return s == "" }), " ")
 		if t.Seconds > 0 {
 			title += fmt.Sprintf(", %s recorded", unit.FromSeconds(t.Seconds))
 		}
