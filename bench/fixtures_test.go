@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"encoding/csv"
 	"os"
 	"path/filepath"
 	"strings"
@@ -72,4 +73,16 @@ func names(entries []source.Entry) []string {
 		found = append(found, e.Name)
 	}
 	return found
+}
+
+// csvRows returns the rows of a table without its comments and head.
+func csvRows(t testing.TB, path string) [][]string {
+	t.Helper()
+	r := csv.NewReader(strings.NewReader(content(t, path)))
+	r.Comment = '#'
+	rows, err := r.ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows[1:]
 }

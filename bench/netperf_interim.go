@@ -115,6 +115,7 @@ func join(a, b Interim) Interim {
 	length := a.Length + b.Length
 	a.Rate = (a.Rate*a.Length.Seconds() + b.Rate*b.Length.Seconds()) / length.Seconds()
 	a.Length, a.EndSeconds, a.EndNanos = length, b.EndSeconds, b.EndNanos
+	a.Bytes, a.Operations = a.Bytes+b.Bytes, a.Operations+b.Operations
 	return a
 }
 

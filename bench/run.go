@@ -14,7 +14,7 @@ type Results struct {
 type Run struct {
 	Pos   source.Pos `json:"pos"`   // of the result row
 	Group int64      `json:"group"` // byte offset at which its output began; runs between which other text stood differ
-	Tool  string     `json:"tool"`  // "netperf"
+	Tool  string     `json:"tool"`  // "netperf", "iperf3", "uperf", "ministat", "go", "numbers"
 	Test  string     `json:"test"`  // as the tool's option names it: "TCP_RR"; "" where nothing tells
 	Host  string     `json:"host"`  // the other end, as the output names it
 
@@ -22,6 +22,10 @@ type Run struct {
 	Rate    float64 `json:"rate"` // in Unit
 	Seconds float64 `json:"seconds"`
 	Partial bool    `json:"partial,omitempty"` // the result row is missing; Rate is the mean of the interim results
+
+	Direction string   `json:"direction,omitempty"` // "reverse" where the data went from the server to the client
+	Streams   int      `json:"streams,omitempty"`   // parallel connections, 0 where the output does not tell
+	Summary   *Summary `json:"summary,omitempty"`   // of many runs, where the output tells no single ones; Rate is their mean
 
 	Sizes   Sizes     `json:"sizes"`
 	Sockets Sockets   `json:"sockets"`
@@ -38,6 +42,22 @@ type Run struct {
 
 // transactions is the unit of request/response tests.
 const transactions = "transactions/s"
+
+// megabits is the unit of what prints bits with prefixes that change from run to run: all of them are powers of ten.
+const megabits = "10^6 bits/s"
+
+// operationsUnit is uperf's unit: each write and each read counts, so that a transaction is two and more of them.
+const operationsUnit = "operations/s"
+
+// Summary is what is known of a set of values that are not printed, in the unit of the run.
+type Summary struct {
+	N      int     `json:"n"`
+	Min    float64 `json:"min"`
+	Max    float64 `json:"max"`
+	Median float64 `json:"median"`
+	Mean   float64 `json:"mean"`
+	StdDev float64 `json:"stddev"` // with N-1 below
+}
 
 // Sizes are what one call or one transaction moves, in bytes.
 type Sizes struct {
@@ -76,8 +96,10 @@ type Receipt struct {
 type Interim struct {
 	Rate       float64    `json:"rate"` // in the run's Unit
 	Length     unit.Nanos `json:"length_ns"`
-	EndSeconds int64      `json:"end_s"`  // Unix time of its end; 0 where not printed
-	EndNanos   unit.Nanos `json:"end_ns"` // below the second
+	EndSeconds int64      `json:"end_s"`                // Unix time of its end; 0 where not printed
+	EndNanos   unit.Nanos `json:"end_ns"`               // below the second
+	Bytes      int64      `json:"bytes,omitempty"`      // moved in it, where printed
+	Operations int64      `json:"operations,omitempty"` // done in it, where printed
 	Pos        source.Pos `json:"pos"`
 }
 
@@ -111,6 +133,16 @@ type Bin struct {
 	From  unit.Nanos `json:"from_ns"`
 	Width unit.Nanos `json:"width_ns"`
 	Count int64      `json:"count"`
+}
+
+// Detail returns the value of the detail of that name, and whether the run has it.
+func (r *Run) Detail(name string) (float64, bool) {
+	for _, d := range r.Details {
+		if d.Name == name {
+			return d.Value, true
+		}
+	}
+	return 0, false
 }
 
 // Setting returns the value of the setting of that name, and whether the run has it.

@@ -99,6 +99,7 @@ func variedAxis(a, b Sizes) axis {
 // alike reports whether two runs were made alike but for their sizes.
 func alike(a, b *Run) bool {
 	return a.Pos.Source == b.Pos.Source && a.Tool == b.Tool && a.Test == b.Test && a.Host == b.Host && a.Unit == b.Unit &&
+		a.Direction == b.Direction && a.Streams == b.Streams &&
 		slices.Equal(conditions(a.Settings), conditions(b.Settings))
 }
 
@@ -122,7 +123,7 @@ func repeated(runs []Run) [][]*Run {
 		group := []*Run{&runs[i]}
 		for i++; i < len(runs); i++ {
 			last, next := group[len(group)-1], &runs[i]
-			if next.Partial || last.Sizes != next.Sizes || last.Group != next.Group || !alike(last, next) {
+			if next.Partial || next.Summary != nil || last.Sizes != next.Sizes || last.Group != next.Group || !alike(last, next) {
 				break
 			}
 			group = append(group, next)
@@ -153,6 +154,9 @@ func (r *Run) name() string {
 	}
 	if r.Host != "" {
 		name += " to " + r.Host
+	}
+	if r.Direction != "" {
+		name += ", " + r.Direction
 	}
 	return name
 }
