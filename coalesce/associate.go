@@ -37,7 +37,7 @@ func onlyInterface(outputs []*Output, phase string) string {
 	for _, samePhase := range []bool{true, false} {
 		for _, asked := range []bool{true, false} {
 			only, several := theInterface(outputs, func(o *Output) bool {
-				return (!samePhase || phasePair(o) == phase) && (o.Tool != "proc-net-dev") == asked
+				return (!samePhase || phasePair(o) == phase) && !listsAll(o.Tool) == asked
 			})
 			if only != "" || several {
 				return only
@@ -58,12 +58,20 @@ func phasePair(o *Output) string {
 	return ""
 }
 
+// listsAll reports whether a tool lists all interfaces of the host rather than the one that was asked about.
+func listsAll(tool string) bool {
+	return tool == "proc-net-dev" || tool == "tc-qdisc" || tool == "netstat-i"
+}
+
 func theInterface(outputs []*Output, among func(*Output) bool) (only string, several bool) {
 	for _, o := range outputs {
 		if !among(o) {
 			continue
 		}
 		for _, i := range o.Interfaces {
+			if i.Host {
+				continue
+			}
 			name := cmp.Or(i.Name, interfaceInName(o.Pos.Source))
 			switch {
 			case name == "" || name == "lo" || strings.HasPrefix(name, "ifb") || name == only:

@@ -15,6 +15,9 @@ type builder struct {
 	clusters   []*cluster
 }
 
+// hostWide stands for the interface of counters that are of none; no interface can have the name.
+const hostWide = " host"
+
 // cluster is a series in the making: outputs of one tool about one interface whose files are named alike.
 type cluster struct {
 	tool, iface, family string
@@ -23,6 +26,10 @@ type cluster struct {
 }
 
 func (b *builder) interfaceOutput(out *Output, i *InterfaceOutput, only string) {
+	if i.Host {
+		b.add(hostWide, out, i)
+		return
+	}
 	name, from := nameOf(out, i, only)
 	if len(i.Counters) > 0 {
 		b.add(name, out, i)
@@ -113,6 +120,10 @@ func (b *builder) series() {
 		b.noteTime(c, s)
 		if first.part == nil {
 			b.host.Tables = append(b.host.Tables, newCPUSeries(s, c.members))
+			continue
+		}
+		if c.iface == hostWide {
+			b.host.Protocols = append(b.host.Protocols, newCounterSeries(s, c.members))
 			continue
 		}
 		b.counters(c, s)

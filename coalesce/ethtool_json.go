@@ -12,7 +12,7 @@ import (
 	"nettrace/source"
 )
 
-// ethtool --json -c, -g, -k: a list with an object for each interface, fields in the order of the text output.
+// ethtool --json -a, -c, -g, -k: a list with an object for each interface, fields in the order of the text output.
 //
 //	[ {
 //	        "ifname": "eth0",
@@ -34,7 +34,7 @@ func SniffJSON(head []byte) source.Match {
 	if !ok || !bytes.HasPrefix(bytes.TrimLeft(rest, " \t\r\n"), []byte(`"ifname"`)) {
 		return source.No
 	}
-	for _, key := range []string{`-usecs"`, `-frames"`, `"adaptive-`, `"rx-max"`, `"tx-max"`, `"tx-push"`, `"requested"`, `"cqe-mode`, `"rx": true`, `"rx": false`} {
+	for _, key := range []string{`-usecs"`, `-frames"`, `"adaptive-`, `"rx-max"`, `"tx-max"`, `"tx-push"`, `"requested"`, `"cqe-mode`, `"rx": true`, `"rx": false`, `"autonegotiate"`} {
 		if bytes.Contains(rest, []byte(key)) {
 			return source.Strong
 		}
@@ -61,7 +61,7 @@ func ReadJSON(l *source.Lines, ledger *source.Ledger) (*Output, error) {
 	switch {
 	case !whole:
 	case len(r.interfaces) == 0 || out.Tool == "ethtool":
-		return nil, &source.SyntaxError{Pos: out.Pos, Msg: "no settings in this JSON list that ethtool -c, -g or -k would print"}
+		return nil, &source.SyntaxError{Pos: out.Pos, Msg: "no settings in this JSON list that ethtool -a, -c, -g or -k would print"}
 	case err != nil && !errors.Is(err, io.EOF):
 		ledger.Add("unreadable-line", source.Warning, places.at(r.decoder.InputOffset()), 1, "the JSON is damaged: "+err.Error()+"; what came before is used")
 	}
@@ -199,6 +199,8 @@ func jsonTool(settings []Setting) string {
 			return "ethtool-k"
 		case strings.HasSuffix(s.Name, "-usecs") || strings.HasSuffix(s.Name, "-frames") || strings.HasPrefix(s.Name, "adaptive-") || strings.HasPrefix(s.Name, "cqe-mode-"):
 			return "ethtool-c"
+		case s.Name == "autonegotiate":
+			return "ethtool-a"
 		case s.Name == "rx-max" || s.Name == "tx-max" || s.Name == "tx-push":
 			return "ethtool-g"
 		}

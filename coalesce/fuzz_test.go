@@ -70,6 +70,20 @@ func FuzzInterrupts(f *testing.F) { fuzz(f, importer{"interrupts", SniffInterrup
 func FuzzSoftirqs(f *testing.F)   { fuzz(f, importer{"softirqs", SniffSoftirqs, ReadSoftirqs}) }
 func FuzzSoftnet(f *testing.F)    { fuzz(f, importer{"softnet", SniffSoftnet, ReadSoftnet}) }
 func FuzzNetDev(f *testing.F)     { fuzz(f, importer{"net/dev", SniffNetDev, ReadNetDev}) }
+func FuzzLink(f *testing.F)       { fuzz(f, importer{"ethtool", SniffLink, ReadLink}) }
+func FuzzPause(f *testing.F)      { fuzz(f, importer{"ethtool-a", SniffPause, ReadPause}) }
+func FuzzRSS(f *testing.F)        { fuzz(f, importer{"ethtool-x", SniffRSS, ReadRSS}) }
+func FuzzFlowHash(f *testing.F)   { fuzz(f, importer{"ethtool-n", SniffFlowHash, ReadFlowHash}) }
+func FuzzNstat(f *testing.F)      { fuzz(f, importer{"nstat", SniffNstat, ReadNstat}) }
+func FuzzSNMP(f *testing.F)       { fuzz(f, importer{"snmp", SniffSNMP, ReadSNMP}) }
+func FuzzNetstat(f *testing.F)    { fuzz(f, importer{"netstat", SniffNetstat, ReadNetstat}) }
+func FuzzStat(f *testing.F)       { fuzz(f, importer{"stat", SniffStat, ReadStat}) }
+func FuzzIPLink(f *testing.F)     { fuzz(f, importer{"ip link", SniffIPLink, ReadIPLink}) }
+func FuzzQdisc(f *testing.F)      { fuzz(f, importer{"tc qdisc", SniffQdisc, ReadQdisc}) }
+func FuzzVmstat(f *testing.F)     { fuzz(f, importer{"vmstat -i", SniffVmstat, ReadVmstat}) }
+func FuzzNetstatInterfaces(f *testing.F) {
+	fuzz(f, importer{"netstat -i", SniffNetstatInterfaces, ReadNetstatInterfaces})
+}
 
 // FuzzHost takes two texts as snapshots of one host all the way to findings, which have to be JSON and come out the
 // same again.

@@ -12,13 +12,14 @@ import (
 // Host is what one machine's outputs tell together: the model that rules judge and views show. It is bounded whatever
 // the number of snapshots (see the limits in join.go) and round-trips through JSON.
 type Host struct {
-	Name       string       `json:"name"`  // folder, and group and "peer" where names tell
-	Group      string       `json:"group"` // of the tags in the files' names
-	Peer       bool         `json:"peer"`
-	Interfaces []*Interface `json:"interfaces"`
-	Tables     []*CPUSeries `json:"tables"` // counts by CPU: interrupts, softirqs, softnet
-	Exchange   *Exchange    `json:"exchange,omitempty"`
-	Notes      []Note       `json:"notes"` // what Join assumed or left out
+	Name       string           `json:"name"`  // folder, and group and "peer" where names tell
+	Group      string           `json:"group"` // of the tags in the files' names
+	Peer       bool             `json:"peer"`
+	Interfaces []*Interface     `json:"interfaces"`
+	Protocols  []*CounterSeries `json:"protocols"` // counters of IP, TCP and UDP, by tool
+	Tables     []*CPUSeries     `json:"tables"`    // counts by CPU: interrupts, softirqs, softnet, time
+	Exchange   *Exchange        `json:"exchange,omitempty"`
+	Notes      []Note           `json:"notes"` // what Join assumed or left out
 }
 
 // Interface is a network interface with its settings and counters.
@@ -185,6 +186,18 @@ func (h *Host) Interface(name string) *Interface {
 		return nil
 	}
 	return h.Interfaces[k]
+}
+
+// Protocol returns a counter of the host's protocols as nstat names it ("UdpRcvbufErrors"), from a series that has it
+// over several snapshots, or nil.
+func (h *Host) Protocol(name string) *Counter {
+	for _, s := range h.Protocols {
+		k := slices.IndexFunc(s.Counters, func(c Counter) bool { return c.Name == name })
+		if k >= 0 && len(s.Snapshots) > 1 {
+			return &s.Counters[k]
+		}
+	}
+	return nil
 }
 
 // tables returns the series of one file in /proc.

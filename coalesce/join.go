@@ -39,7 +39,7 @@ func Join(outputs []Output, o Options) []*Host {
 	})
 	hosts := []*Host{}
 	for _, k := range keys {
-		h := &Host{Group: k.group, Peer: k.peer, Interfaces: []*Interface{}, Tables: []*CPUSeries{}, Notes: []Note{}}
+		h := &Host{Group: k.group, Peer: k.peer, Interfaces: []*Interface{}, Protocols: []*CounterSeries{}, Tables: []*CPUSeries{}, Notes: []Note{}}
 		h.Name = strings.Join(slices.DeleteFunc([]string{k.dir, k.group, map[bool]string{true: "peer"}[k.peer]}, func(s string) bool { return s == "" || s == "." }), " ")
 		h.join(sets[k], o)
 		hosts = append(hosts, h)

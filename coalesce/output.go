@@ -22,6 +22,7 @@ type Output struct {
 // InterfaceOutput is what an output says of one interface.
 type InterfaceOutput struct {
 	Name     string // "" where the output does not tell
+	Host     bool   // counters of the host's protocols, of no interface
 	Driver   *Driver
 	Settings []Setting
 	Counters []Count

@@ -45,6 +45,18 @@ func importers() []importer {
 		{"proc-interrupts", SniffInterrupts, ReadInterrupts},
 		{"proc-softirqs", SniffSoftirqs, ReadSoftirqs},
 		{"ethtool-S", SniffStatistics, ReadStatistics},
+		{"ethtool", SniffLink, ReadLink},
+		{"ethtool-a", SniffPause, ReadPause},
+		{"ethtool-x", SniffRSS, ReadRSS},
+		{"ethtool-n", SniffFlowHash, ReadFlowHash},
+		{"nstat", SniffNstat, ReadNstat},
+		{"proc-net-snmp", SniffSNMP, ReadSNMP},
+		{"proc-net-netstat", SniffNetstat, ReadNetstat},
+		{"proc-stat", SniffStat, ReadStat},
+		{"ip-s-link", SniffIPLink, ReadIPLink},
+		{"tc-qdisc", SniffQdisc, ReadQdisc},
+		{"vmstat-i", SniffVmstat, ReadVmstat},
+		{"netstat-i", SniffNetstatInterfaces, ReadNetstatInterfaces},
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 )
 
 // Traffic is what an interface received and sent over a series, from the driver's own counters where it has both
-// directions, else the sum of its queues, else /proc/net/dev.
+// directions, else the sum of its queues, else the kernel's.
 type Traffic struct {
 	Series  *Series
 	RX, TX  []*Counter // packet counters whose sum counts a direction
@@ -21,7 +21,7 @@ func (i *Interface) Traffic() (Traffic, bool) {
 	for _, from := range []struct {
 		tool    string
 		ofQueue bool
-	}{{"ethtool-S", false}, {"ethtool-S", true}, {"proc-net-dev", false}} {
+	}{{"ethtool-S", false}, {"ethtool-S", true}, {"proc-net-dev", false}, {"ip-s-link", false}, {"netstat-i", false}} {
 		for _, s := range i.Counters {
 			if s.Tool != from.tool || !s.Timed() {
 				continue
