@@ -80,14 +80,11 @@ func read(ctx context.Context, paths []string, o Options) (*analysis, []error) {
 			errs = append(errs, err)
 			continue
 		}
-		if o.Progress != nil {
-			o.Progress(src.Path, 0)
-		}
 		r := reader{analysis: a, ctx: ctx, formats: formats, src: src, options: o}
 		if err := r.read(); err != nil {
 			errs = append(errs, err)
 		}
-		if err := src.Input.Err(); err != nil {
+		if err := src.Input.Err(); err != nil && ctx.Err() == nil {
 			a.ledger.Add("read-error", source.Warning, src.Input.Pos(), 1, readError(src, err))
 		}
 		if ctx.Err() != nil {
@@ -97,6 +94,16 @@ func read(ctx context.Context, paths []string, o Options) (*analysis, []error) {
 	}
 	a.fresh.Models.Hosts = coalesce.Join(a.outputs, coalesce.Options{Interval: o.Interval})
 	return a, errs
+}
+
+// watch tells how far reading has come, and ends it when ctx ends.
+func watch(ctx context.Context, src *source.Source, o Options) {
+	src.Input.Watch(func(read int64) error {
+		if o.Progress != nil {
+			o.Progress(src.Path, read)
+		}
+		return ctx.Err()
+	})
 }
 
 func readError(src *source.Source, err error) string {

@@ -47,6 +47,7 @@ func readCapture(r *reader, out *Source) error {
 
 // track reads a capture through the connection tracker and hands each packet to visit with its mark.
 func track(ctx context.Context, src *source.Source, ledger *source.Ledger, o Options, visit func(*pcap.Packet, *pcap.Header, tcp.Mark) error) (*tcp.Capture, *pcap.Info, error) {
+	watch(ctx, src, o)
 	packets, err := pcap.NewReader(src.Input, ledger)
 	if err != nil {
 		return nil, nil, err
@@ -68,14 +69,6 @@ func track(ctx context.Context, src *source.Source, ledger *source.Ledger, o Opt
 		}
 		if err := visit(p, &h, tracker.Add(p, &h)); err != nil {
 			return nil, nil, err
-		}
-		if p.Record%(64<<10) == 0 {
-			if o.Progress != nil {
-				o.Progress(src.Path, p.Offset)
-			}
-			if ctx.Err() != nil {
-				break
-			}
 		}
 	}
 	return tracker.Finish(), packets.Info(), nil

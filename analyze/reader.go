@@ -47,6 +47,7 @@ func (r *reader) read() error {
 
 // text reads a text output by output. first is the format of the whole, if it is known already.
 func (r *reader) text(first *Format) error {
+	watch(r.ctx, r.src, r.options)
 	lines := source.NewLines(r.src.Input, &r.ledger)
 	found := 0
 	for r.ctx.Err() == nil {

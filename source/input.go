@@ -19,7 +19,12 @@ type Input struct {
 	offset     int64 // of buf[start]
 	done       bool
 	err        error
+	watch      func(offset int64) error
 }
+
+// Watch has f called whenever more of the source was read, with how much that is by now. An error that f returns ends
+// the input.
+func (in *Input) Watch(f func(read int64) error) { in.watch = f }
 
 // NewInput reads r; name is the source's name in positions.
 func NewInput(name string, r io.Reader) *Input {
@@ -57,9 +62,7 @@ func (in *Input) fill(limit int) bool {
 	for tries := 0; tries < 100; tries++ {
 		n, err := in.r.Read(in.buf[in.end:])
 		in.end += n
-		if err != nil {
-			in.finish(err)
-		}
+		in.watched(int64(in.end-in.start), err)
 		if n > 0 || in.done {
 			return n > 0
 		}
@@ -103,13 +106,21 @@ func (in *Input) Read(p []byte) (int, error) {
 	}
 	n, err := in.r.Read(p)
 	in.offset += int64(n)
-	if err != nil {
-		in.finish(err)
-		if n == 0 {
-			return 0, io.EOF
-		}
+	in.watched(0, err)
+	if n == 0 && in.done {
+		return 0, io.EOF
 	}
 	return n, nil
+}
+
+// watched tells the watcher that the source below was read, and ends the input on an error of either.
+func (in *Input) watched(ahead int64, err error) {
+	if in.watch != nil && err == nil {
+		err = in.watch(in.offset + ahead)
+	}
+	if err != nil {
+		in.finish(err)
+	}
 }
 
 func (in *Input) consume(n int) {

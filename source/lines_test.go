@@ -2,6 +2,7 @@ package source
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -106,6 +107,27 @@ func TestReadErrorEndsTheInputAndIsKept(t *testing.T) {
 	}
 	if l.Next() || in.Err() != io.ErrUnexpectedEOF {
 		t.Errorf("error %v", in.Err())
+	}
+}
+
+func TestWatchSeesAndEndsTheInput(t *testing.T) {
+	stop := errors.New("stop")
+	var seen []int64
+	in := NewInput("t", &chunked{[]byte("one\ntwo\nthree\n"), 4})
+	in.Watch(func(read int64) error {
+		seen = append(seen, read)
+		if read >= 8 {
+			return stop
+		}
+		return nil
+	})
+	l := NewLines(in, &Ledger{})
+	n := 0
+	for l.Next() {
+		n++
+	}
+	if n != 2 || in.Err() != stop || fmt.Sprint(seen) != "[4 8]" {
+		t.Errorf("%d lines, error %v, seen %v", n, in.Err(), seen)
 	}
 }
 

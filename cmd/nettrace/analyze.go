@@ -90,7 +90,12 @@ func (e *env) analyze(ctx context.Context, args []string, o analyze.Options) (*a
 		return nil, err
 	}
 	o.Stdin = e.stdin
+	p := e.newProgress()
+	if p != nil {
+		o.Progress = p.report
+	}
 	r, errs := analyze.Run(ctx, paths, o)
+	p.done()
 	diagnose.Apply(r, o.Params)
 	return e.judged(r, errs)
 }

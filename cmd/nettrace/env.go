@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"strconv"
+	"time"
 
 	"github.com/charmbracelet/x/term"
 
@@ -20,11 +21,12 @@ type env struct {
 	progress bool // stderr is a terminal: progress may be shown there
 	piped    bool // stdin is none: it holds data
 	width    int  // of the terminal, 0 if stdout is none
+	now      func() time.Time
 	colors   bool // the terminal's, unless NO_COLOR, TERM or a flag says otherwise
 }
 
 func newEnv(stdin, stdout, stderr *os.File, getenv func(string) string) *env {
-	e := &env{stdin: stdin, stdout: bufio.NewWriterSize(stdout, 64<<10), stderr: stderr}
+	e := &env{stdin: stdin, stdout: bufio.NewWriterSize(stdout, 64<<10), stderr: stderr, now: time.Now}
 	e.terminal = term.IsTerminal(stdout.Fd())
 	e.progress = term.IsTerminal(stderr.Fd())
 	info, err := stdin.Stat()
