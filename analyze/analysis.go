@@ -3,7 +3,6 @@
 package analyze
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -71,7 +70,7 @@ func read(ctx context.Context, paths []string, o Options) (*analysis, []error) {
 		names := formatNames(formats)
 		formats = slices.DeleteFunc(formats, func(f Format) bool { return f.Name != o.Format })
 		if len(formats) == 0 {
-			return a, []error{fmt.Errorf("format %q is not known; the nearest is %q, nettrace formats lists all", o.Format, Nearest(o.Format, names))}
+			return a, []error{fmt.Errorf("format %q is not known; the nearest is %q, nettrace formats lists all", o.Format, unit.Nearest(o.Format, names))}
 		}
 	}
 	var errs []error
@@ -136,7 +135,7 @@ func UnknownParams(set map[string]float64, known []finding.Rule) error {
 	}
 	for _, key := range slices.Sorted(keys(set)) {
 		if !slices.Contains(names, key) {
-			return fmt.Errorf("no threshold is called %q; the nearest is %q", key, Nearest(key, names))
+			return fmt.Errorf("no threshold is called %q; the nearest is %q", key, unit.Nearest(key, names))
 		}
 	}
 	return nil
@@ -150,35 +149,4 @@ func keys(m map[string]float64) func(func(string) bool) {
 			}
 		}
 	}
-}
-
-// Nearest returns the candidate that takes the fewest edits to become word.
-func Nearest(word string, candidates []string) string {
-	if len(candidates) == 0 {
-		return ""
-	}
-	return slices.MinFunc(candidates, func(a, b string) int {
-		return cmp.Or(cmp.Compare(distance(word, a), distance(word, b)), strings.Compare(a, b))
-	})
-}
-
-// distance is Levenshtein's, on bytes.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			substitute := diagonal
-			if a[i] != b[j] {
-				substitute++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(substitute, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
 
-	"nettrace/analyze"
+	"nettrace/unit"
 )
 
 func manCommand(e *env) *cobra.Command {
@@ -19,7 +19,7 @@ func manCommand(e *env) *cobra.Command {
 			page := cmd.Root()
 			if len(args) > 0 {
 				if page = subcommand(cmd.Root(), args[0]); page == nil {
-					return usage("no command is called %q; the nearest is %q", args[0], analyze.Nearest(args[0], commandNames(cmd.Root())))
+					return usage("no command is called %q; the nearest is %q", args[0], unit.Nearest(args[0], commandNames(cmd.Root())))
 				}
 			}
 			page.DisableAutoGenTag = true

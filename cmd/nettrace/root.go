@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"nettrace/analyze"
+	"nettrace/unit"
 )
 
 // newRoot returns the program's commands. A path alone is analysed.
@@ -58,7 +58,7 @@ func notACommand(root *cobra.Command, word string) error {
 	if _, err := os.Stat(word); strings.ContainsAny(word, `-./\`) || !errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	return usage("%s: no such file or command; the nearest command is %q", word, analyze.Nearest(word, commandNames(root)))
+	return usage("%s: no such file or command; the nearest command is %q", word, unit.Nearest(word, commandNames(root)))
 }
 
 func commandNames(root *cobra.Command) []string {

@@ -5,8 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"nettrace/analyze"
 	"nettrace/report"
+	"nettrace/unit"
 )
 
 func rulesCommand(e *env) *cobra.Command {
@@ -36,7 +36,7 @@ func explainCommand(e *env) *cobra.Command {
 					return report.Explain(e.stdout, r, e.style("auto", true))
 				}
 			}
-			return failed("no rule is called %q; the nearest is %q, nettrace rules lists all", args[0], analyze.Nearest(args[0], ruleNames()))
+			return failed("no rule is called %q; the nearest is %q, nettrace rules lists all", args[0], unit.Nearest(args[0], ruleNames()))
 		},
 	}
 }
