@@ -10,6 +10,7 @@ import (
 
 	"nettrace/analyze"
 	"nettrace/finding"
+	"nettrace/fixtures/shared"
 )
 
 const bundle = "../fixtures/bundles/rr-4345"
@@ -140,13 +141,9 @@ func TestAdaptiveRXNeedsItsPieces(t *testing.T) {
 
 // The thread itself, as a mail archive has it, tells its own cause.
 func TestAdaptiveRXInTheThread(t *testing.T) {
-	dir := os.Getenv("NETTRACE_SHARED")
-	if dir == "" {
-		dir = "../../shared"
-	}
-	threads, _ := filepath.Glob(filepath.Join(dir, "data/threads/001*"))
-	if len(threads) == 0 {
-		t.Skipf("%s/data/threads is not there; set NETTRACE_SHARED", dir)
+	threads, err := filepath.Glob(filepath.Join(shared.Path(t, "data", "threads"), "001*"))
+	if err != nil || len(threads) != 1 {
+		t.Fatalf("%q, %v", threads, err)
 	}
 	r := diagnosed(t, threads[0])
 	if r.Findings[0].Rule != "cross/adaptive-rx" {

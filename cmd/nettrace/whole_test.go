@@ -16,6 +16,7 @@ import (
 
 	"nettrace/analyze"
 	"nettrace/finding"
+	"nettrace/fixtures/shared"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -37,20 +38,6 @@ func fixtureFiles(t *testing.T) []string {
 		t.Fatalf("%d fixtures; expected all of them", len(files))
 	}
 	return files
-}
-
-// shared returns the folder of recordings beside the checkout, or skips the test.
-func shared(t *testing.T, below string) string {
-	t.Helper()
-	dir := os.Getenv("NETTRACE_SHARED")
-	if dir == "" {
-		dir = "../shared"
-	}
-	dir = filepath.Join(dir, below)
-	if _, err := os.Stat(dir); err != nil {
-		t.Skipf("%s is not there; set NETTRACE_SHARED", dir)
-	}
-	return dir
 }
 
 // result runs analyze -o json and reads what it prints.
@@ -204,7 +191,7 @@ func TestFormatsOfRecordings(t *testing.T) {
 	t.Chdir(root)
 	var got strings.Builder
 	for _, folder := range []string{"pcap", "limits", "stacks", "counters", "locks", "published", "public-pcap", "public-stacks", "public-counters", "public-locks", "threads"} {
-		dir := shared(t, "data/"+folder)
+		dir := shared.Path(t, "data", folder)
 		_, stdout, _ := command(t, nil, "inspect", dir, "-o", "json")
 		r, err := analyze.ReadResult(strings.NewReader(stdout))
 		if err != nil {
