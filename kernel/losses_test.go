@@ -1,0 +1,37 @@
+package kernel
+
+import "testing"
+
+func TestParseLoss(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		place LossPlace
+		key   string
+	}{
+		{"rx_no_dma_resources", LossRing, "rx_no_dma_resources"},
+		{"rx_no_buffer_count", LossRing, "rx_no_buffer_count"},
+		{"[3]: rx_discards", LossRing, "discards"},
+		{"queue_2_rx_empty_rx_ring", LossRing, "empty_rx_ring"},
+		{"rx3_drops", LossRing, "drops"},
+		{"rx7_dropped", LossRing, "dropped"},
+		{"Rx Queue#0: pkts rx OOB", LossRing, "pkts rx OOB"},
+		{"rx_no_buffers_posted[4]", LossRing, "no_buffers_posted"},
+		{"rx_missed_errors", LossMissed, "rx_missed_errors"},
+		{"rx_prio3_discards", LossMissed, "rx_prio3_discards"},
+		{"rx_crc_errors_phy", LossWire, "rx_crc_errors_phy"},
+		{"alloc_rx_page_failed", LossMemory, "alloc_rx_page_failed"},
+		{"pps_allowance_exceeded", LossAllowance, "pps_allowance_exceeded"},
+		{"rx_flow_control_xoff", PauseReceived, "rx_flow_control_xoff"},
+		{"tx_pause_ctrl_phy", PauseSent, "tx_pause_ctrl_phy"},
+		{"rx_queue_0_drops", NoLoss, ""}, // veth: also what XDP drops
+		{"rx_cache_empty", NoLoss, ""},   // not a loss, nor are the next two
+		{"fdir_miss", NoLoss, ""},
+		{"rx_csum_offload_errors", NoLoss, ""},
+		{"rx_packets", NoLoss, ""},
+		{"_allowance", NoLoss, ""},
+	} {
+		if place, key := ParseLoss(c.name); place != c.place || key != c.key {
+			t.Errorf("%s: %q, %q; want %q, %q", c.name, place, key, c.place, c.key)
+		}
+	}
+}
