@@ -2,7 +2,6 @@ package bench
 
 import (
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/stat/distuv"
 )
@@ -103,11 +102,14 @@ func welchP(a, b Summary) float64 {
 
 // Summarise returns the summary of values, with the median of the generation.
 func Summarise(values []float64, generation Ministat) Summary {
-	if len(values) == 0 {
+	return summarise(ascending(values), generation)
+}
+
+func summarise(sorted []float64, generation Ministat) Summary {
+	if len(sorted) == 0 {
 		return Summary{}
 	}
-	sorted := slices.Sorted(slices.Values(values))
-	s := Summary{N: len(values), Min: sorted[0], Max: sorted[len(sorted)-1], Mean: average(sorted)}
+	s := Summary{N: len(sorted), Min: sorted[0], Max: sorted[len(sorted)-1], Mean: average(sorted)}
 	s.Median = sorted[len(sorted)/2]
 	if generation == MinistatNewer && len(sorted)%2 == 0 {
 		s.Median = (sorted[len(sorted)/2-1] + s.Median) / 2

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// comparing runs the command by itself, over files of the tree.
+func comparing(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	e := &env{stdin: strings.NewReader(""), stdout: bufio.NewWriter(&out), stderr: &errs}
+	cmd := compareCommand(e)
+	cmd.SetArgs(args)
+	cmd.SilenceErrors, cmd.SilenceUsage = true, true
+	err := cmd.ExecuteContext(t.Context())
+	e.stdout.Flush()
+	var x exit
+	if errors.As(err, &x) {
+		return x.code, out.String(), errs.String() + x.text
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return 0, out.String(), errs.String()
+}
+
+func TestCompareCommand(t *testing.T) {
+	at := func(name string) string { return filepath.Join(root, "fixtures", "bench", name) }
+	for name, c := range map[string]struct {
+		args []string
+		code int
+		want string // in the output, or in what is said on stderr
+	}{
+		"newer":             {[]string{at("tso-on.mbps.txt"), at("tso-off.mbps.txt")}, 0, "-41.5682% +/- 11.6089%"},
+		"2015":              {[]string{"--ministat=2015", at("tso-on.mbps.txt"), at("tso-off.mbps.txt")}, 0, "-41.5682% +/- 16.1496%"},
+		"json":              {[]string{"-o", "json", at("tso-on.mbps.txt"), at("tso-off.mbps.txt")}, 0, `"significant": true`},
+		"labels":            {[]string{"--label", "on", "--label", "off", at("gobench-tso-on.txt"), at("gobench-tso-off.txt")}, 0, "x on\n+ off\n"},
+		"within ministat":   {[]string{at("ministat-iflib-5.txt")}, 0, "-13.722% +/- 1.64298%"},
+		"pattern":           {[]string{at("tso-on.m*.txt"), at("tso-off.m*.txt")}, 0, "Difference at 95.0% confidence"},
+		"confidence":        {[]string{"--confidence", "99", at("tso-on.mbps.txt"), at("tso-off.mbps.txt")}, 0, "Difference at 99.0% confidence"},
+		"nothing in common": {[]string{at("iperf3-tcp-P4.json"), at("uperf-rr.default.txt")}, 1, "no test is in two of the sets"},
+		"one set":           {[]string{at("tso-on.mbps.txt")}, 1, "one set alone"},
+		"no benchmark":      {[]string{at("README.md"), at("tso-on.mbps.txt")}, 1, "no benchmark results"},
+		"no such pattern":   {[]string{at("none*.txt"), at("tso-on.mbps.txt")}, 1, "no file matches"},
+		"bad generation":    {[]string{"--ministat=2010", "a", "b"}, 2, "expected newer or 2015"},
+		"bad confidence":    {[]string{"--confidence", "97", "a", "b"}, 2, "expected one of"},
+		"bad form":          {[]string{"-o", "xml", "a", "b"}, 2, "expected text or json"},
+		"too few labels":    {[]string{"--label", "x", "a", "b"}, 2, "expected one for each"},
+	} {
+		code, stdout, stderr := comparing(t, c.args...)
+		if code != c.code || !strings.Contains(stdout+stderr, c.want) {
+			t.Errorf("%s: exit %d, want %d with %q in\n%s%s", name, code, c.code, c.want, stdout, stderr)
+		}
+	}
+}
