@@ -192,14 +192,18 @@ func entries(o *coalesce.Output) (n int64) {
 	return n
 }
 
-func readPerf(r *reader, out *Source, l *source.Lines) error {
-	p, err := flame.ReadPerf(l, &r.ledger)
-	return r.profile(out, p, err)
+func readStacks(decode func(*source.Lines, *source.Ledger) (*flame.Profile, error)) func(*reader, *Source, *source.Lines) error {
+	return func(r *reader, out *Source, l *source.Lines) error {
+		p, err := decode(l, &r.ledger)
+		return r.profile(out, p, err)
+	}
 }
 
-func readFolded(r *reader, out *Source, l *source.Lines) error {
-	p, err := flame.ReadFolded(l, &r.ledger)
-	return r.profile(out, p, err)
+func readProfile(decode func(*source.Input, *source.Ledger) (*flame.Profile, error)) func(*reader, *Source) error {
+	return func(r *reader, out *Source) error {
+		p, err := decode(r.src.Input, &r.ledger)
+		return r.profile(out, p, err)
+	}
 }
 
 func (r *reader) profile(out *Source, p *flame.Profile, err error) error {

@@ -107,8 +107,21 @@ func (b *builder) mapping(object string) *profile.Mapping {
 	return m
 }
 
-// event returns the number of an event.
+// event returns the number of an event, whose period is a time if it is a clock.
 func (b *builder) event(name, modifiers string, pos source.Pos) uint32 {
+	unit := "count"
+	if isClock(name) {
+		unit = "nanoseconds"
+	}
+	id := b.eventIn(name, unit, pos)
+	if t := &b.totals[id]; t.Samples == 0 && t.Name == name {
+		t.Modifiers = modifiers
+	}
+	return id
+}
+
+// eventIn returns the number of an event whose period has a unit.
+func (b *builder) eventIn(name, unit string, pos source.Pos) uint32 {
 	id, known := b.events[name]
 	switch {
 	case known:
@@ -117,11 +130,7 @@ func (b *builder) event(name, modifiers string, pos source.Pos) uint32 {
 		id = maxEvents - 1
 	default:
 		id = uint32(len(b.totals))
-		unit := "count"
-		if isClock(name) {
-			unit = "nanoseconds"
-		}
-		b.totals = append(b.totals, EventTotal{Name: name, Modifiers: modifiers, Unit: unit})
+		b.totals = append(b.totals, EventTotal{Name: name, Unit: unit})
 		b.events[name] = id
 	}
 	return id

@@ -42,7 +42,7 @@ func kindOf(object string) Kind {
 	}
 	base := path.Base(object)
 	switch {
-	case strings.HasPrefix(base, "vmlinux"), strings.HasPrefix(base, "bpf_prog_"), base == "kcore":
+	case strings.HasPrefix(base, "vmlinux"), strings.HasPrefix(base, "bpf_prog_"), base == "kcore", base == "kernel":
 		return Kernel
 	case strings.HasSuffix(base, ".ko"), strings.Contains(base, ".ko."), strings.HasSuffix(base, ".ko.debug"):
 		return Module

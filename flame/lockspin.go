@@ -146,7 +146,7 @@ func (j *spinJudge) confidence(c *spinCaller) (finding.Level, []string) {
 
 func (j *spinJudge) caveats(c *spinCaller) []string {
 	var caveats []string
-	if isClock(j.event.Name) {
+	if isSoftClock(j.event.Name) {
 		caveats = append(caveats, fmt.Sprintf("%s is sampled without NMI: spinning with interrupts off shows only where they are turned on (%s of busy time is found there and not counted), so the share is a lower bound",
 			j.event.Name, unit.Percent(j.share(j.interruptsEnabled))))
 	}

@@ -21,7 +21,7 @@ import (
 type Profile struct {
 	Source  string `json:"source"`
 	Line    int    `json:"line"`   // where it begins in the source
-	Format  string `json:"format"` // "perf-script", "folded"
+	Format  string `json:"format"` // "perf-script", "folded", "pmcstat", "dtrace", "bpftrace", "pprof", "speedscope"
 	Host    string `json:"host"`
 	Release string `json:"release"` // of the kernel
 	Command string `json:"command"` // that recorded
@@ -44,7 +44,7 @@ type Profile struct {
 type EventTotal struct {
 	Name        string `json:"name"`         // without modifiers, perf.NoEvent where the text names none
 	Modifiers   string `json:"modifiers"`    // "ppp"
-	Unit        string `json:"unit"`         // of the period: "nanoseconds" for clocks, else "count"
+	Unit        string `json:"unit"`         // of the period: "nanoseconds" for clocks, "count", or what the profile says ("bytes")
 	Samples     int64  `json:"samples"`      // for folded text, the sum of its counts
 	PeriodSum   int64  `json:"period_sum"`   // a sample without a period counts 1
 	EmptyStacks int64  `json:"empty_stacks"` // samples without a single frame
@@ -152,6 +152,8 @@ func (c Column) unitOf(e *EventTotal) string {
 		return "samples"
 	case e.Unit == "nanoseconds":
 		return "ns"
+	case e.Unit == "bytes":
+		return "B"
 	default:
 		return e.Name
 	}
@@ -214,11 +216,18 @@ func (p *Profile) UnmarshalJSON(data []byte) error {
 // Cycles stand for time at a changing clock rate. Texts that name no event are taken for it.
 func samplesTime(name string) bool {
 	switch name {
-	case perf.NoEvent, "cpu-clock", "task-clock", "cycles", "cpu-cycles", "ref-cycles", "bus-cycles", "cpu/cycles/", "cpu_core/cycles/", "cpu_atom/cycles/", "cpu/cpu-cycles/":
+	case perf.NoEvent, "cpu-clock", "task-clock", "cycles", "cpu-cycles", "ref-cycles", "bus-cycles", "cpu/cycles/", "cpu_core/cycles/", "cpu_atom/cycles/", "cpu/cpu-cycles/",
+		"cpu",                              // of Go's profiles
+		"unhalted-cycles", "unhalted_core": // of FreeBSD's hwpmc
 		return true
 	}
-	return false
+	lower := strings.ToLower(name)
+	return isSoftClock(name) || strings.HasPrefix(lower, "cpu_clk_unhalted") || strings.HasPrefix(lower, "ls_not_halted_cyc")
 }
 
 // isClock reports whether an event's period is a time in nanoseconds.
 func isClock(name string) bool { return name == "cpu-clock" || name == "task-clock" }
+
+// isSoftClock reports whether an event is a timer interrupt and no NMI, so that code that runs with interrupts off is
+// sampled only where they are turned on: Linux' software clocks, and FreeBSD's CLOCK.HARD, CLOCK.PROF and CLOCK.STAT.
+func isSoftClock(name string) bool { return isClock(name) || strings.HasPrefix(name, "CLOCK.") }
