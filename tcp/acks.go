@@ -44,6 +44,7 @@ func (t *Tracker) acknowledge(c *conn, dir int, s *segment) (f Flags) {
 	switch {
 	case ack > sent.una:
 		if pure {
+			t.acknowledgedLate(c, 1-dir, s, ack)
 			f |= t.advance(c, dir, s, ack-sent.una)
 		}
 		sent.rtt.acked(s, h.Ack, uint32(sent.una), sent.una < sent.recoveryPoint)

@@ -24,6 +24,7 @@ type Activity struct {
 	Loss
 	Tails Tails `json:"tails,omitzero"`
 	ACKs  ACKs  `json:"acks,omitzero"`
+	Waits Waits `json:"waits,omitzero"`
 }
 
 // Loss is what a direction sent again or out of order. SYN and FIN are not in it.
@@ -93,6 +94,7 @@ func (a *Activity) add(b *Activity) {
 	a.Loss.add(&b.Loss)
 	a.Tails.add(&b.Tails)
 	a.ACKs.add(&b.ACKs)
+	a.Waits.add(&b.Waits)
 }
 
 func (a *Loss) add(b *Loss) {
@@ -159,7 +161,7 @@ func (d *direction) activity() Activity {
 		Packets: int64(d.packets), DataPackets: int64(d.dataPackets), WirePackets: int64(d.wirePackets), PureACKs: int64(d.pureACKs),
 		Bytes: int64(d.bytes), GoodputBytes: int64(d.unique), SuperSegments: int64(d.superSegments), Gaps: int64(d.gaps), MissedBytes: int64(d.missing),
 		KeepAlives: int64(d.keepAlives), DuplicateACKs: int64(d.duplicateACKs), ZeroWindows: int64(d.zeroWindows),
-		Tails: d.tails.summary(), ACKs: d.acks.summary(),
+		Tails: d.tails.summary(), ACKs: d.acks.summary(), Waits: d.waits.stalls.summary(),
 	}
 	if d.recovery != nil {
 		a.Loss = d.recovery.loss.summary()

@@ -68,6 +68,9 @@ type Connection struct {
 	Began        string         `json:"began"` // syn, syn-ack, midstream
 	Ended        string         `json:"ended"` // fin, half-closed, reset, open, evicted
 	PortReused   bool           `json:"port_reused,omitempty"`
+	ResetRecord  int64          `json:"reset_record,omitempty"` // of the RST
+	ResetOffset  int64          `json:"reset_offset,omitempty"`
+	Opening      Openings       `json:"opening,omitzero"`
 	Handshake    Handshake      `json:"handshake"`
 	Side         Side           `json:"capture_side"`
 	RoundTrip    unit.Nanos     `json:"round_trip_ns"` // best estimate, 0 if unknown

@@ -142,10 +142,14 @@ func TestPublic(t *testing.T) {
 		t.Errorf("ndpi-synscan: %d connections, %d retransmissions", scan.Totals.Connections, scan.Totals.RetransmittedPackets)
 	}
 	want := map[string]string{
-		"ndpi-ipp.pcap":                "warning tcp/retransmission",
-		"zeek-reassembly.pcap":         "warning tcp/retransmission",
-		"zeek-retransmit-fast009.pcap": "warning tcp/retransmission",
-		"zeek-timestamp.pcap":          "info tcp/stretch-ack",
+		"ndpi-ipp.pcap":                  "warning tcp/retransmission, notice tcp/delayed-ack-stall, warning tcp/zero-window, warning tcp/timeout, warning tcp/window-full",
+		"ndpi-synscan.pcap":              "notice tcp/handshake, notice tcp/reset",
+		"pcpp-pcapng-example.pcapng.zst": "info tcp/delayed-ack-stall, notice tcp/reset",
+		"pcpp-solaris.snoop":             "info tcp/delayed-ack-stall",
+		"zeek-reassembly.pcap":           "warning tcp/retransmission, warning tcp/timeout",
+		"zeek-retransmit-fast009.pcap":   "warning tcp/retransmission, notice tcp/reset",
+		"zeek-ssh-dups.pcap":             "notice tcp/delayed-ack-stall",
+		"zeek-timestamp.pcap":            "info tcp/stretch-ack, notice tcp/delayed-ack-stall",
 	}
 	files, err := filepath.Glob(filepath.Join(dir, "*.*"))
 	if err != nil || len(files) < 20 {

@@ -28,6 +28,7 @@ type conn struct {
 	fastOpen         uint8
 	start, last      unit.Nanos
 	record, offset   int64      // of its first packet
+	resetBy          uint8      // the direction of the first RST
 	syn, synACK, ack unit.Nanos // times of the last SYN, the first SYN-ACK, and the first packet of the client after it
 	dir              [2]direction
 	copies           copies
@@ -63,7 +64,8 @@ type direction struct {
 	finSeen       bool
 	repeatedSYNs  uint8
 	windowKnown   bool
-	window        uint16     // as last advertised by this end
+	window        uint16 // as last advertised by this end
+	waits         waits
 	sentAt, unaAt unit.Nanos // of the last data packet, and of the last advance of una
 	size          int32      // effective MSS of the last data packet
 	mss           mss

@@ -87,33 +87,35 @@ func mix(a, b uint64) uint64 {
 // first is its own; what others show of the same bytes is set aside, also when the packets are cut differently (before and
 // after segmentation) and stand far apart in the file.
 type view struct {
-	port      int32
-	several   bool
-	high, ack uint64 // highest sequence and ACK number on the own interface; valid iff several
+	port int32
+	own  *own // nil until another interface shows the direction
 }
+
+// own is how far the own interface has come: its highest sequence and ACK number.
+type own struct{ high, ack uint64 }
 
 // elsewhere reports whether another interface has shown the packet before. acknowledged is the highest ACK number seen
 // from this direction's end, ack that of the packet.
 func (v *view) elsewhere(d *direction, s *segment, acknowledged, ack uint64) bool {
-	own := int32(s.packet.Interface) == v.port
-	if own && !v.several {
+	here := int32(s.packet.Interface) == v.port
+	if here && v.own == nil {
 		return false
 	}
-	if !v.several {
-		v.several, v.high, v.ack = true, d.high, acknowledged
+	if v.own == nil {
+		v.own = &own{d.high, acknowledged}
 	}
 	if s.end == s.start { // no payload, SYN or FIN: only its ACK number can be new
 		before := ack <= acknowledged
-		if own {
-			before = before && ack > v.ack
-			v.ack = max(v.ack, ack)
+		if here {
+			before = before && ack > v.own.ack
+			v.own.ack = max(v.own.ack, ack)
 		}
 		return before
 	}
 	before := s.end <= d.high
-	if own {
-		before = before && s.start >= v.high
-		v.high = max(v.high, s.end)
+	if here {
+		before = before && s.start >= v.own.high
+		v.own.high = max(v.own.high, s.end)
 	}
 	return before
 }

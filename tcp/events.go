@@ -17,22 +17,31 @@ const (
 	retransmission
 	spurious
 	reordering
+	delayedACK
+	nagleStall
+	ackStall
+	corkStall
+	zeroWindow
+	windowFull
+	timeout
+	keepAlive
 	kinds
 )
 
-var kindNames = [kinds]string{"tail-hidden", "tail-visible", "tail-held", "stretch-ack", "retransmission", "spurious", "reordering"}
+var kindNames = [kinds]string{"tail-hidden", "tail-visible", "tail-held", "stretch-ack", "retransmission", "spurious", "reordering",
+	"delayed-ack", "nagle-stall", "window-stall", "cork-stall", "zero-window", "window-full", "timeout", "keep-alive"}
 
 // exemplar is one event. What its value is depends on the kind, see Event.
 type exemplar struct {
 	record, offset int64
 	at             unit.Nanos
 	value          int64
-	with           int64 // record of the packet that belongs to it, 0 if none does
+	with, before   int64 // records of the packets that belong to it, 0 if none do
 	dir            uint8
 }
 
 func exemplarOf(dir int, s *segment, value int64) exemplar {
-	return exemplar{s.packet.Record, s.packet.Offset, s.now, value, 0, uint8(dir)}
+	return exemplar{s.packet.Record, s.packet.Offset, s.now, value, 0, 0, uint8(dir)}
 }
 
 // events are the examples of a connection; record 0 marks those that there are not.
@@ -60,7 +69,7 @@ func (t *Tracker) note(c *conn, k kind, e exemplar) {
 // Event is an example of what was judged, by its packet. Value is, for tails, the bytes of the message (hidden, visible)
 // or the nanoseconds that the tail waited (held); for stretch ACKs the bytes acknowledged; for retransmissions the
 // nanoseconds since the direction sent data; for needless ones their bytes; for reordering the nanoseconds that the hole
-// was open.
+// was open; for late ACKs, stalls and closed windows how long that took.
 type Event struct {
 	Kind      string     `json:"kind"`
 	Direction int        `json:"direction"`
@@ -68,7 +77,8 @@ type Event struct {
 	Offset    int64      `json:"offset"`
 	Time      unit.Nanos `json:"time_ns"`
 	Value     int64      `json:"value"`
-	With      int64      `json:"with,omitempty"` // the record of the other packet of a pair
+	With      int64      `json:"with,omitempty"`   // the record of the other packet of a pair
+	Before    int64      `json:"before,omitempty"` // that of the one before both
 }
 
 // list returns the examples, up to three of each kind.
@@ -81,7 +91,7 @@ func (e *events) list() []Event {
 		picked := [...]exemplar{e.first[k], e.worst[k], e.sample[k]}
 		for i, x := range picked {
 			if x.record > 0 && !slices.ContainsFunc(picked[:i], func(y exemplar) bool { return y.record == x.record }) {
-				list = append(list, Event{kindNames[k], int(x.dir), x.record, x.offset, x.at, x.value, x.with})
+				list = append(list, Event{kindNames[k], int(x.dir), x.record, x.offset, x.at, x.value, x.with, x.before})
 			}
 		}
 	}

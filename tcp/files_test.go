@@ -82,7 +82,8 @@ func (j *judged) flagged(f Flags) []int {
 // rules are all rules of this package by name.
 func rules() map[string]finding.On[*Capture] {
 	all := map[string]finding.On[*Capture]{}
-	for _, on := range []finding.On[*Capture]{TSOSplit(), JustOverMSS(), StretchACK(), Retransmission(), SpuriousRetransmission(), Reordering()} {
+	for _, on := range []finding.On[*Capture]{TSOSplit(), JustOverMSS(), StretchACK(), Retransmission(), SpuriousRetransmission(), Reordering(),
+		DelayedACKStall(), ZeroWindow(), Timeout(), WindowFull(), NoWindowScale(), SlowHandshake(), Reset(), KeepAliveOnly()} {
 		all[on.Name] = on
 	}
 	return all

@@ -27,7 +27,7 @@ func (t *Tracker) judge(c *conn, dir int, s *segment) Flags {
 		c.leg(ServerToClient, s, c.synACK)
 	}
 	if h.Flags&pcap.RST != 0 {
-		c.reset = true
+		t.resetWith(c, dir, s)
 		return f
 	}
 	if h.Flags&pcap.ACK != 0 {
@@ -41,7 +41,7 @@ func (t *Tracker) judge(c *conn, dir int, s *segment) Flags {
 	if h.Flags&pcap.FIN != 0 {
 		f |= d.finish(s)
 	}
-	return f | d.advertise(h)
+	return f | t.advertise(c, dir, s)
 }
 
 // place finds the packet's place in the sequence space, and what it is on the wire.
@@ -162,6 +162,12 @@ func (c *conn) negotiate() {
 		a.mss.option, a.mss.known = option, known
 		b.mss.option, b.mss.known = option, known
 	}
+	if a.synSeen && b.synSeen && !a.options.cut && !b.options.cut {
+		a.waits.scale, b.waits.scale = 0, 0
+		if a.options.hasScale && b.options.hasScale { // both or none (RFC 7323 section 2.2)
+			a.waits.scale, b.waits.scale = int8(min(b.options.scale, 14)), int8(min(a.options.scale, 14))
+		}
+	}
 }
 
 // fastOpened learns from the SYN-ACK whether the data of a Fast Open SYN was taken. If not, it will come again, which is
@@ -188,9 +194,9 @@ func (t *Tracker) data(c *conn, dir int, s *segment) (f Flags) {
 	d, h, peer := &c.dir[dir], s.header, &c.dir[1-dir]
 	switch {
 	case h.Payload == 1 && s.end == d.high && d.acked && d.una >= d.high:
-		d.keepAlives++
-		return FlagKeepAlive
+		return t.keptAlive(c, dir, s)
 	case h.Payload == 1 && s.start == d.high && peer.windowKnown && peer.window == 0:
+		t.waiting(d).probes++
 		return FlagZeroWindowProbe // what it carries counts when it comes again
 	}
 	d.dataPackets++
@@ -220,6 +226,7 @@ func (t *Tracker) data(c *conn, dir int, s *segment) (f Flags) {
 			d.idents.resent(h.ID, s.wire)
 		}
 	}
+	t.sent(c, dir, s, f&(FlagRetransmission|FlagReordered) != 0)
 	d.sentAt = s.now
 	return f
 }
@@ -234,6 +241,7 @@ func (t *Tracker) fresh(c *conn, dir int, s *segment) (f Flags) {
 	if c.fastOpen&fastOpenRefused != 0 && dir == ClientToServer && s.start == extend(d.high, d.isn+1) && d.unique == 0 {
 		f |= FlagFastOpenFallback
 	}
+	t.released(c, dir, s)
 	d.unique += s.end - s.start
 	c.dir[1-dir].turn()
 	if dir == ClientToServer {
@@ -261,11 +269,11 @@ func (d *direction) turn() {
 func (t *Tracker) empty(c *conn, dir int, s *segment) Flags {
 	d, peer := &c.dir[dir], &c.dir[1-dir]
 	if s.start+1 == d.high && peer.windowKnown && peer.window == 0 {
+		t.waiting(d).probes++
 		return FlagZeroWindowProbe // Linux probes so (tcp_xmit_probe_skb)
 	}
 	if s.start+1 == d.high && !d.outstanding() {
-		d.keepAlives++
-		return FlagKeepAlive
+		return t.keptAlive(c, dir, s)
 	}
 	c.exchanges.acknowledged(dir)
 	return 0
@@ -278,15 +286,5 @@ func (d *direction) finish(s *segment) Flags {
 	}
 	d.finSeen = true
 	d.high = max(d.high, s.end+1)
-	return 0
-}
-
-// advertise notes the window that the packet offers.
-func (d *direction) advertise(h *pcap.Header) Flags {
-	d.window, d.windowKnown = h.Window, true
-	if h.Window == 0 && h.Flags&(pcap.SYN|pcap.FIN|pcap.RST) == 0 {
-		d.zeroWindows++
-		return FlagZeroWindow
-	}
 	return 0
 }

@@ -18,42 +18,52 @@ type trial struct {
 	*Server
 	capture *Capture
 	params  finding.Params
-	kept    map[netip.AddrPort][]*Connection // by server
+	own     []*Connection // those of the server that were kept
 }
 
 // connections returns the connections of the server that were kept.
-func (s *trial) connections() []*Connection { return s.kept[s.Endpoint] }
+func (s *trial) connections() []*Connection { return s.own }
 
 // perServer judges every server of a capture.
 func perServer(judge func(*trial) (finding.Finding, bool)) func(*Capture, finding.Params) []finding.Finding {
 	return func(c *Capture, p finding.Params) []finding.Finding {
-		kept := map[netip.AddrPort][]*Connection{}
-		for i := range c.Connections {
-			k := &c.Connections[i]
-			kept[k.Server] = append(kept[k.Server], k)
-		}
-		var found []finding.Finding
-		for i := range c.Servers {
-			t := trial{&c.Servers[i], c, p, kept}
-			f, ok := judge(&t)
-			if !ok {
-				continue
-			}
-			f.Source = c.Source
-			f.Subject = t.subject()
-			f.Start, f.End = t.Start, t.End
-			f.Caveats = append(f.Caveats, t.caveats()...)
-			found = append(found, f)
-		}
-		return found
+		return judgeAll(c, p, c.Servers, func(e netip.AddrPort) netip.AddrPort { return e }, judge)
 	}
+}
+
+// judgeAll judges servers, whose connections are those with the same group.
+func judgeAll(c *Capture, p finding.Params, servers []Server, group func(netip.AddrPort) netip.AddrPort, judge func(*trial) (finding.Finding, bool)) []finding.Finding {
+	kept := map[netip.AddrPort][]*Connection{}
+	for i := range c.Connections {
+		k := &c.Connections[i]
+		kept[group(k.Server)] = append(kept[group(k.Server)], k)
+	}
+	var found []finding.Finding
+	for i := range servers {
+		t := trial{&servers[i], c, p, kept[group(servers[i].Endpoint)]}
+		f, ok := judge(&t)
+		if !ok {
+			continue
+		}
+		f.Source = c.Source
+		f.Subject = t.subject()
+		f.Start, f.End = t.Start, t.End
+		f.Caveats = append(f.Caveats, t.caveats()...)
+		slices.SortStableFunc(f.Evidence, func(a, b finding.Evidence) int { return cmp.Compare(a.Record, b.Record) })
+		found = append(found, f)
+	}
+	return found
 }
 
 func (s *Server) subject() finding.Subject {
 	if s.Connections == 1 {
 		return finding.Subject{Kind: "connection", Key: s.Key(), Name: s.Client.String() + " > " + s.Endpoint.String()}
 	}
-	return finding.Subject{Kind: "server", Key: s.Key(), Name: fmt.Sprintf("%d connections to %s", s.Connections, s.Endpoint)}
+	to := s.Endpoint.String()
+	if s.Endpoint.Port() == 0 { // several of the address
+		to = s.Endpoint.Addr().String()
+	}
+	return finding.Subject{Kind: "server", Key: s.Key(), Name: fmt.Sprintf("%d connections to %s", s.Connections, to)}
 }
 
 // caveats says what the capture itself may have done to the picture.
@@ -147,12 +157,16 @@ func (s *trial) evidence(dir int, text func(*Connection, *Event) string, of ...k
 
 // show is the advice to look at the packets in Wireshark, by a display filter on the server's endpoint.
 func (s *Server) show(filter string) finding.Advice {
+	port := fmt.Sprintf(" && tcp.port == %d", s.Endpoint.Port())
+	if s.Endpoint.Port() == 0 {
+		port = ""
+	}
 	family := "ip"
 	if a := s.Endpoint.Addr(); a.Is6() && !a.Is4In6() {
 		family = "ipv6"
 	}
 	return finding.Advice{
-		Text:      fmt.Sprintf("to see them in Wireshark: %s.addr == %s && tcp.port == %d && (%s)", family, s.Endpoint.Addr(), s.Endpoint.Port(), filter),
+		Text:      fmt.Sprintf("to see them in Wireshark: %s.addr == %s%s && (%s)", family, s.Endpoint.Addr(), port, filter),
 		Reference: "wireshark-filter(4)",
 	}
 }

@@ -92,6 +92,9 @@ func (t *Tracker) resend(c *conn, dir int, s *segment, end uint64, twice bool) F
 	if s.timed && silence >= timeoutAfter && d.acked && s.start <= d.una {
 		l.timeouts++
 		l.timeoutTime += silence
+		e := exemplarOf(dir, s, int64(silence))
+		e.with = d.waits.record
+		t.note(c, timeout, e)
 	}
 	t.note(c, retransmission, exemplarOf(dir, s, int64(silence)))
 	sending := resent{uint32(s.start), uint32(end), n, twice, false, exemplarOf(dir, s, int64(end-s.start))}

@@ -55,6 +55,26 @@ func TestFixtures(t *testing.T) {
 		{"reorder-receiver.pcap", "tcp/retransmission", "retransmitted_packets", 1},
 		{"zerowindow-sender.pcap", "tcp/retransmission", "lost_packets", 0},
 		{"keepalive-ecn.pcap", "tcp/retransmission", "retransmitted_packets", 0},
+		{"nagle-wwr-stall.pcap", "tcp/delayed-ack-stall", "stalls", 7},
+		{"nagle-wwr-stall.pcap", "tcp/delayed-ack-stall", "nagle_stalls", 7},
+		{"nagle-wwr-nodelay.pcap", "tcp/delayed-ack-stall", "stalls", 0},
+		{"nagle-head-3mss1.pcap", "tcp/delayed-ack-stall", "stalls", 0}, // held for a round trip, by a prompt ACK
+		{"delack-server.pcap", "tcp/delayed-ack-stall", "stalls", 0},
+		{"delack-server.pcap", "tcp/delayed-ack-stall", "delayed_acks", 4},
+		{"zerowindow-sender.pcap", "tcp/zero-window", "episodes", 1},
+		{"zerowindow-sender.pcap", "tcp/zero-window", "probes", 2},
+		{"zerowindow-sender.pcap", "tcp/timeout", "timeouts", 0},
+		{"loss-acks-sender.pcap", "tcp/timeout", "timeouts", 0}, // tail-loss probes
+		{"bulk-gro-receiver.pcap", "tcp/window-full", "window_full_packets", 0},
+		{"bulk-plainoptions.pcap", "tcp/no-window-scale", "connections", 1},
+		{"mid-stream.pcap", "tcp/no-window-scale", "connections", 0}, // not known
+		{"snaplen-60.pcap", "tcp/no-window-scale", "connections", 0}, // not known: the options are cut
+		{"refused-reset.pcap", "tcp/reset", "refused", 1},
+		{"refused-reset.pcap", "tcp/reset", "aborted", 1},
+		{"refused-reset.pcap", "tcp/handshake", "unanswered", 0},
+		{"many-conns.pcap", "tcp/reset", "refused", 0},
+		{"keepalive-ecn.pcap", "tcp/keepalive-only", "keep_alives", 3},
+		{"zerowindow-sender.pcap", "tcp/keepalive-only", "keep_alives", 0}, // Linux probes a closed window with the same packets
 		{"two-interfaces.pcapng", "tcp/retransmission", "retransmitted_packets", 0},
 		{"mixed-linktypes.pcapng", "tcp/retransmission", "retransmitted_packets", 0},
 		{"mixed-linktypes.pcapng", "tcp/just-over-mss", "tails_hidden", 5},
@@ -91,8 +111,14 @@ func TestSeverity(t *testing.T) {
 		"bulk-nogro-receiver.pcap": "",
 		"many-conns.pcap":          "",
 		"rr-4344-sender.pcap":      "",
-		"delack-server.pcap":       "",
-		"keepalive-ecn.pcap":       "",
+		"delack-server.pcap":       "info tcp/delayed-ack-stall", // nothing waited for them
+		"nagle-wwr-stall.pcap":     "warning tcp/delayed-ack-stall",
+		"nagle-wwr-nodelay.pcap":   "",
+		"keepalive-ecn.pcap":       "info tcp/keepalive-only",
+		"refused-reset.pcap":       "notice tcp/reset",
+		"bulk-plainoptions.pcap":   "info tcp/no-window-scale",
+		"zerowindow-sender.pcap":   "info tcp/retransmission, notice tcp/spurious-retransmission, warning tcp/zero-window, notice tcp/window-full",
+		"loopback.pcap":            "info tcp/zero-window",
 		"loss-queue-sender.pcap":   "warning tcp/retransmission",
 		"loss-acks-sender.pcap":    "info tcp/retransmission, notice tcp/spurious-retransmission",
 		"reorder-receiver.pcap":    "info tcp/retransmission, info tcp/spurious-retransmission, notice tcp/reordering",
@@ -109,7 +135,8 @@ func TestSeverity(t *testing.T) {
 func findings(t *testing.T, c *Capture) string {
 	t.Helper()
 	var list []string
-	for _, on := range []finding.On[*Capture]{TSOSplit(), JustOverMSS(), StretchACK(), Retransmission(), SpuriousRetransmission(), Reordering()} {
+	for _, on := range []finding.On[*Capture]{TSOSplit(), JustOverMSS(), StretchACK(), Retransmission(), SpuriousRetransmission(), Reordering(),
+		DelayedACKStall(), ZeroWindow(), Timeout(), WindowFull(), NoWindowScale(), SlowHandshake(), Reset(), KeepAliveOnly()} {
 		for _, f := range on.Run(c, nil) {
 			list = append(list, fmt.Sprintf("%v %s", f.Severity, f.Rule))
 			complete(t, &f)
@@ -165,7 +192,7 @@ func TestTruthTable(t *testing.T) {
 			t.Errorf("%s %s %s = %g, truth %g", cells[0], cells[1], cells[2], got, want)
 		}
 	}
-	if rows < 23 {
+	if rows < 26 {
 		t.Errorf("only %d rows are judged", rows)
 	}
 }

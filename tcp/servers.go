@@ -16,6 +16,7 @@ type Server struct {
 	Start        unit.Nanos     `json:"start_ns"`
 	End          unit.Nanos     `json:"end_ns"`
 	Exchanges    int64          `json:"exchanges"`
+	Openings     Openings       `json:"openings,omitzero"`
 	ExchangeTime unit.Nanos     `json:"exchange_time_ns"`
 	MSS          [2]int         `json:"effective_mss"` // the smallest by direction, 0 if there was no data
 	Directions   [2]Activity    `json:"directions"`
@@ -32,7 +33,7 @@ type servers struct {
 func newServers(max int) servers { return servers{max, map[netip.AddrPort]*Server{}} }
 
 // add enters a connection. It reports whether there was room.
-func (s *servers) add(c *conn, client, server netip.AddrPort, did *[2]Activity) bool {
+func (s *servers) add(c *conn, client, server netip.AddrPort, did *[2]Activity, opening *Openings) bool {
 	sum := s.at[server]
 	if sum == nil {
 		if len(s.at) >= s.max {
@@ -42,6 +43,7 @@ func (s *servers) add(c *conn, client, server netip.AddrPort, did *[2]Activity) 
 		s.at[server] = sum
 	}
 	sum.Connections++
+	sum.Openings.add(opening)
 	sum.Start, sum.End = min(sum.Start, c.start), max(sum.End, c.last)
 	sum.Exchanges += int64(c.exchanges.count)
 	sum.ExchangeTime += c.exchanges.total

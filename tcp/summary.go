@@ -33,13 +33,14 @@ func (t *Tracker) sum(c *conn) {
 		t.totals.Activity.add(&did[i])
 	}
 	client, server := c.ends()
-	if !t.servers.add(c, client, server, &did) {
+	opening := c.opening(t.clock.end)
+	if !t.servers.add(c, client, server, &did, &opening) {
 		t.ledger.Add("server-not-kept", source.Note, source.Pos{Source: t.source, Record: c.record, Offset: c.offset}, 1,
 			"more servers than are summed apart: rules do not judge the further ones")
 	}
-	r := rank{c.events != nil, did[0].Bytes + did[1].Bytes, c.number}
+	r := rank{c.events != nil || opening.any(), did[0].Bytes + did[1].Bytes, c.number}
 	if t.kept.wants(r) {
-		t.kept.add(ranked{r, c.summary(client, server, did)})
+		t.kept.add(ranked{r, c.summary(client, server, did, opening)})
 	}
 	t.totals.NotKept = t.totals.Connections - int64(len(t.kept.heap))
 }
@@ -58,11 +59,13 @@ func (c *conn) ends() (client, server netip.AddrPort) {
 	return high, low
 }
 
-func (c *conn) summary(client, server netip.AddrPort, did [2]Activity) *Connection {
+func (c *conn) summary(client, server netip.AddrPort, did [2]Activity, opening Openings) *Connection {
+	rst := c.rst()
 	s := &Connection{
 		Number: c.number, Client: client, Server: server, Start: c.start, End: c.last, Record: c.record, Offset: c.offset,
 		Began: [...]string{"midstream", "syn", "syn-ack"}[c.began], Ended: c.ended(), PortReused: c.portReused,
 		Handshake: c.facts(), Side: c.side(), RoundTrip: c.roundTrip(), Exchanges: c.exchanges.summary(), Events: c.events.list(),
+		Opening: opening, ResetRecord: rst.record, ResetOffset: rst.offset,
 	}
 	for i := range c.dir {
 		d := &c.dir[i]

@@ -47,6 +47,7 @@ type Tracker struct {
 	recoveries pool[recovery]
 	tailPool   pool[tails]
 	eventPool  pool[events]
+	stallPool  pool[stalls]
 
 	clock   clock
 	packets Packets
@@ -99,7 +100,9 @@ func (t *Tracker) Add(p *pcap.Packet, h *pcap.Header) Mark {
 	c, dir, f := t.find(p, h, now)
 	s := segment{packet: p, header: h, now: now, timed: timed}
 	f |= t.judge(c, dir, &s)
-	c.last = max(c.last, now)
+	if f&FlagCopy == 0 {
+		c.last = max(c.last, now)
+	}
 	t.touch(c)
 	return Mark{Connection: c.number, Reverse: dir == ServerToClient, WirePackets: s.wire, Flags: f}
 }
@@ -149,6 +152,7 @@ func (t *Tracker) create(p *pcap.Packet, h *pcap.Header, hash uint32, fromHigh b
 	c := t.take()
 	t.number++
 	*c = conn{key: t.key, number: t.number, start: now, last: now, record: p.Record, offset: p.Offset, syn: none, synACK: none, ack: none}
+	c.dir[0].waits.scale, c.dir[1].waits.scale = -1, -1
 	serverSends := serverSends(h)
 	c.highEndIsServer = fromHigh == serverSends
 	switch {
@@ -225,6 +229,7 @@ func (t *Tracker) finish(c *conn) {
 	c.exchanges.complete()
 	c.dir[0].turn()
 	c.dir[1].turn()
+	t.endWaits(c)
 	t.sum(c)
 	t.table.remove(c)
 	if c.closing {
@@ -238,6 +243,7 @@ func (t *Tracker) finish(c *conn) {
 	for i := range c.dir {
 		t.recoveries.give(c.dir[i].recovery)
 		t.tailPool.give(c.dir[i].tails)
+		t.stallPool.give(c.dir[i].waits.stalls)
 	}
 	t.eventPool.give(c.events)
 	*c = conn{next: t.free}
