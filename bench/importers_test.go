@@ -227,6 +227,25 @@ func TestCasesOfOthers(t *testing.T) {
 	}
 }
 
+// TestUperfThread reads the two outputs of uperf 1.0.3 in the thread, wrapped by mail.
+func TestUperfThread(t *testing.T) {
+	runs, entries := importText(t, "thread", content(t, shared(t, "data/threads/000_abb7739147f567c0.txt")))
+	want := []string{"uperf tcp_stream Txn2  3020 10^6 bits/s 59.26s n=1", "uperf tcp_stream Txn2  9190 10^6 bits/s 60.27s n=1"}
+	if diff := cmp.Diff(want, briefs(runs)); diff != "" || !cmp.Equal(names(entries), []string{"transaction-without-data"}) {
+		t.Errorf("ledger %v (-want +got):\n%s", entries, diff)
+	}
+	for i, want := range []map[string]float64{
+		{"operations_per_second": 5914, "bytes": 20.81 * (1 << 30), "nic_eth6_input_packets_per_second": 31694, "host_master_operations": 350528, "total_megabits_per_second": 2910},
+		{"operations_per_second": 17975, "bytes": 64.50 * (1 << 30), "nic_eth6_output_bits_per_second": 9.31e9, "host_10.0.0.2_operations": 1081096},
+	} {
+		for name, value := range want {
+			if got, _ := runs[i].Detail(name); got != value {
+				t.Errorf("output %d: %s is %v, want %v", i, name, got, value)
+			}
+		}
+	}
+}
+
 // TestRecordingsOfIperf3 reads the repeated runs whose rates stand beside them in a column.
 func TestRecordingsOfIperf3(t *testing.T) {
 	for _, set := range []string{"tso-on", "tso-off", "tso-on-again"} {

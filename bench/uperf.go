@@ -7,7 +7,7 @@ import (
 	"nettrace/source"
 )
 
-// uperf 1.0.7 and 1.0.8 (github.com/uperf/uperf, src/main.c and stats.c), with or without -R:
+// uperf 1.0.3 to 1.0.8 (github.com/uperf/uperf, src/main.c and stats.c), with or without -R:
 //
 //	Starting 2 threads running profile:tcp_rr ...   0.00 seconds
 //	Txn2      10.86MB /   1.00(s) =    90.97Mb/s      126353op/s
@@ -210,7 +210,10 @@ func (r *uperf) rawLine(text string, pos source.Pos) bool {
 
 // parseUperfLine reads "Txn2      10.86MB /   1.00(s) =    90.97Mb/s      126353op/s".
 func parseUperfLine(text string) (name string, p uperfPoint, ok bool) {
-	words := strings.Fields(text)
+	words := strings.Fields(strings.Replace(text, "/", "/ ", 1)) // 1.0.3 puts no blank behind the stroke
+	if len(words) == 6 {
+		words = append(words, "0op/s") // and leaves out what cannot be computed
+	}
 	if len(words) != 7 || words[2] != "/" || words[4] != "=" {
 		return "", p, false
 	}

@@ -15,7 +15,7 @@ func (r *uperf) tableLine(text string, pos source.Pos) bool {
 	case netstatTable:
 		return words[0] == "Nic" || r.nic(words)
 	case hostsTable:
-		return words[0] == "Hostname" || r.host(words, pos)
+		return words[0] == "Hostname" || r.wrapped(words) || r.host(words, pos)
 	case otherTable:
 		return len(words) >= 6
 	}
@@ -49,8 +49,16 @@ func (r *uperf) nic(words []string) bool {
 	return true
 }
 
+// wrapped reports whether a line is the last column of the hosts' table, which mails wrap: "Errors", "0.00", "0.00%".
+func (r *uperf) wrapped(words []string) bool {
+	return len(words) == 1 && (words[0] == "Errors" || kindOf([]byte(strings.TrimSuffix(words[0], "%"))) == decimal)
+}
+
 // host takes "master             5.31s    31.33MB    49.53Mb/s       364969        0.00".
 func (r *uperf) host(words []string, pos source.Pos) bool {
+	if len(words) == 5 { // the column of errors is wrapped
+		words = append(words, "0.00")
+	}
 	if len(words) != 6 || !strings.HasSuffix(words[1], "s") || kindOf([]byte(words[4])) == notNumber || kindOf([]byte(words[5])) == notNumber {
 		return false
 	}

@@ -1,0 +1,162 @@
+package bench
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"nettrace/finding"
+	"nettrace/unit"
+)
+
+// NotComparable finds runs that look like a comparison and are none.
+func NotComparable() finding.On[*Results] {
+	return finding.On[*Results]{Rule: notComparableRule(), Judge: judgeNotComparable}
+}
+
+func notComparableRule() finding.Rule {
+	return finding.Rule{
+		Name:  "bench/not-comparable",
+		Title: "runs that look like a comparison do not compare",
+		Method: "Two judgements. A stream test of netperf with -r: that option sets the sizes of request/response tests only, so that the messages keep the size that the result row prints (the send buffer's, unless -m is given); " +
+			"runs with several -r and one message size compare nothing but their noise. A benchmark before and after a change whose figures have units that do not convert into each other " +
+			"(uperf's operations and netperf's transactions, us/KB and us/transaction, bytes of 1,024 and bits).",
+		Params: []finding.Param{
+			{Name: "min-sizes", Default: 2, Unit: "", Doc: "least number of different -r among runs of one message size that is a warning; below, a run alone is a notice"},
+		},
+		FalsePositives: "Runs with -r may have been made for something else than their sizes; then only the option is idle. netperf itself says nothing of it.",
+		References: []string{
+			"netperf manual, Options common to TCP UDP and SCTP _STREAM (-m) and _RR (-r) tests",
+			"mailing list of OpenFabrics, January 2008: Not seeing any SDP performance changes (runs with -r 64K, 128K, 1M and messages of 16,384 bytes)",
+		},
+	}
+}
+
+func judgeNotComparable(results *Results, p finding.Params) []finding.Finding {
+	findings := unusedSizes(results.Runs, p)
+	for _, pair := range beforeAndAfter(results.Runs) {
+		for _, r := range Compare(pair.sets[:], CompareOptions{}).Refused {
+			findings = append(findings, pair.mixedUnits(r))
+		}
+	}
+	return findings
+}
+
+// idleSizes are the runs of a source that differ in -r and not in what they send.
+type idleSizes struct {
+	runs  []*Run
+	sizes []string // the different -r, in the order of reading
+}
+
+// unusedSizes finds stream tests whose -r sets nothing.
+func unusedSizes(runs []Run, p finding.Params) []finding.Finding {
+	var groups []*idleSizes
+	index := map[string]*idleSizes{}
+	for i := range runs {
+		r := &runs[i]
+		asked, set := r.Setting("-- -r")
+		if !set || r.Tool != "netperf" || layoutOf(r.Test) != layoutStream || r.Sizes.Message == 0 || sizeOf(asked) == r.Sizes.Message {
+			continue
+		}
+		key := fmt.Sprintf("%s\x00%s\x00%s\x00%d", r.Pos.Source, r.Test, r.Host, r.Sizes.Message)
+		g := index[key]
+		if g == nil {
+			g = &idleSizes{}
+			index[key] = g
+			groups = append(groups, g)
+		}
+		g.runs = append(g.runs, r)
+		if !slices.Contains(g.sizes, asked) {
+			g.sizes = append(g.sizes, asked)
+		}
+	}
+	var findings []finding.Finding
+	for _, g := range groups {
+		findings = append(findings, g.finding(p))
+	}
+	return findings
+}
+
+// sizeOf reads a size as netperf takes it ("64K" of 1,024 bytes, "64k" of 1,000; the first of "64K,1"), 0 if it is none.
+func sizeOf(text string) int64 {
+	text, _, _ = strings.Cut(text, ",")
+	factor := int64(1)
+	if n := len(text); n > 1 {
+		switch text[n-1] {
+		case 'K':
+			factor = 1 << 10
+		case 'M':
+			factor = 1 << 20
+		case 'G':
+			factor = 1 << 30
+		case 'k':
+			factor = 1e3
+		case 'm':
+			factor = 1e6
+		case 'g':
+			factor = 1e9
+		}
+		if factor > 1 {
+			text = text[:n-1]
+		}
+	}
+	if kindOf([]byte(text)) != integer {
+		return 0
+	}
+	size := count([]byte(text))
+	if size > 1<<40 {
+		return 0
+	}
+	return size * factor
+}
+
+func (g *idleSizes) finding(p finding.Params) finding.Finding {
+	first := g.runs[0]
+	low, high := first.Rate, first.Rate
+	for _, r := range g.runs {
+		low, high = min(low, r.Rate), max(high, r.Rate)
+	}
+	f := finding.Finding{
+		Severity:   finding.Notice,
+		Confidence: finding.High,
+		Reasons:    []string{"the result rows print the message size themselves"},
+		Subject:    finding.Subject{Kind: "benchmark", Key: "not-comparable -r " + first.key(), Name: testName(first)},
+		Source:     first.Pos.Source,
+		Summary: fmt.Sprintf("%s with -r %s sends messages of %s bytes: -r sets nothing in a stream test", testName(first), strings.Join(g.sizes, ", "),
+			unit.Count(first.Sizes.Message)),
+		Measures: []finding.Measure{
+			{Name: "message_size", Value: float64(first.Sizes.Message), Unit: "bytes"},
+			{Name: "sizes_asked", Value: float64(len(g.sizes)), Threshold: finding.Threshold(p["min-sizes"])},
+			{Name: "runs", Value: float64(len(g.runs))},
+			{Name: "rate_min", Value: low, Unit: first.Unit}, {Name: "rate_max", Value: high, Unit: first.Unit},
+		},
+		Advice: []finding.Advice{{Text: "set the message size with -m and repeat: netperf -t " + first.Test + " -H HOST -- -m " + g.sizes[0], Reference: "netperf manual, -m"}},
+	}
+	if float64(len(g.sizes)) >= p["min-sizes"] {
+		f.Severity = finding.Warning
+		f.Summary = fmt.Sprintf("%d runs of %s with -r %s all send messages of %s bytes: they compare no sizes, and their %s to %s %s is one size's noise or another setting's effect",
+			len(g.runs), testName(first), strings.Join(g.sizes, ", "), unit.Count(first.Sizes.Message), unit.Number(low), unit.Number(high), first.Unit)
+	}
+	for _, r := range g.runs[:min(len(g.runs), 6)] {
+		asked, _ := r.Setting("-- -r")
+		f.Evidence = append(f.Evidence, finding.At(r.Pos, "-r %s: messages of %s bytes, %s", asked, unit.Count(r.Sizes.Message), unit.Format(r.Rate, r.Unit)))
+	}
+	return f
+}
+
+// mixedUnits is about a benchmark before and after whose units differ.
+func (b beforeAfter) mixedUnits(r Refusal) finding.Finding {
+	name := strings.TrimSpace(b.group + " " + r.Name)
+	if name == "" {
+		name = "the benchmark"
+	}
+	return finding.Finding{
+		Severity:   finding.Warning,
+		Confidence: finding.High,
+		Reasons:    []string{"the units are as the outputs print them"},
+		Subject:    finding.Subject{Kind: "benchmark", Key: "not-comparable units " + name, Name: name},
+		Summary:    fmt.Sprintf("%s before and after does not compare: %s", name, r.Text),
+		Evidence:   b.evidence(Comparison{Name: r.Name}),
+		Advice:     []finding.Advice{{Text: "measure both states with the same tool and options", Reference: "bench/not-comparable"}},
+	}
+}
