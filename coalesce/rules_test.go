@@ -27,7 +27,8 @@ func local(t *testing.T, dir ...string) *Host {
 }
 
 func rules() []finding.On[*Host] {
-	return []finding.On[*Host]{Storm(), Imbalance(), AdaptiveUnbalanced(), ModerationLatency()}
+	return []finding.On[*Host]{Storm(), Imbalance(), FewPackets(), AdaptiveUnbalanced(), ModerationLatency(), SocketBuffer(), Squeeze(), BacklogDrop(), OneCPU(), RSSImbalance(), OneQueue(),
+		RingOverrun(), RingSmall(), NoBuffer(), Missed(), Pause(), LinkErrors(), OffloadOff()}
 }
 
 // the finding of a rule, which must be the only one.
@@ -256,16 +257,25 @@ func TestClean(t *testing.T) {
 			}
 		}
 	}
-	for _, dir := range []string{"a-idle", "b-tcp1", "c-tcp1-nosegoff", "d-udp-flood", "e-napi-1flow", "f-napi-16flow", "g-napi-udp2flow", "h-series", "i-rps-backlog"} {
+	// The recorded scenarios give what their truths say, and nothing else.
+	for dir, want := range map[string]string{
+		"a-idle": "", "b-tcp1": "", "c-tcp1-nosegoff": "", "e-napi-1flow": "", "h-series": "",
+		"d-udp-flood": "socket/receive-buffer UDP", "g-napi-udp2flow": "socket/receive-buffer UDP", "i-rps-backlog": "socket/receive-buffer UDP",
+		"f-napi-16flow": "nic/ring-overrun peer/lcv0",
+	} {
 		outputs, _ := readDir(t, shared(t, "data", "counters", dir))
+		var got []string
 		for _, h := range Join(outputs, Options{}) {
 			for _, r := range rules() {
 				for _, f := range r.Run(h, nil) {
 					if f.Severity > finding.Info {
-						t.Errorf("%s: %s: %s", h.Name, r.Name, f.Summary)
+						got = append(got, f.Rule+" "+f.Subject.Key)
 					}
 				}
 			}
+		}
+		if strings.Join(got, ", ") != want {
+			t.Errorf("%s: found %q, want %q", dir, got, want)
 		}
 	}
 }
