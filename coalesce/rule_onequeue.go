@@ -22,7 +22,7 @@ func OneQueue() finding.On[*Host] {
 				{Name: "least-packets", Default: 1000, Unit: "packets", Doc: "of a queue, for it to count as active"},
 				{Name: "least-rate", Default: 1000, Unit: "packets/s", Doc: "of all queues"},
 				{Name: "least-time", Default: 1, Unit: "s", Doc: "length of the series"},
-				{Name: "warning-rate", Default: 100000, Unit: "packets/s", Doc: "above which one CPU spends a large part of its time on them"},
+				{Name: "warning-rate", Default: 100000, Unit: "packets/s", Doc: "for a warning, and for an info: above it one CPU spends a large part of its time on them"},
 			},
 			FalsePositives: "One flow, or one pair of addresses where only these are hashed, stays on one queue by design. Traffic that the NIC cannot hash (tunnels, PPPoE, fragments, some VLAN stacks, not IP) goes to queue 0. Flow steering may do it on purpose.",
 			References:     []string{"Linux Documentation/networking/scaling.rst, RSS", "ethtool(8), -l, -x, -n"},
@@ -39,7 +39,9 @@ func judgeOneQueue(h *Host, p finding.Params) []finding.Finding {
 			continue
 		}
 		if len(s.queues) > 1 {
-			found = append(found, i.oneQueue(h, s, p))
+			if f := i.oneQueue(h, s, p); f.Severity > finding.Info || s.rate >= p["warning-rate"] { // below it one CPU is enough
+				found = append(found, f)
+			}
 		} else if f, ok := i.oneChannel(h, s, p); ok {
 			found = append(found, f)
 		}

@@ -20,7 +20,7 @@ func RSSImbalance() finding.On[*Host] {
 				{Name: "least-packets", Default: 1000, Unit: "packets", Doc: "of a queue, for it to count as active: fewer say nothing of how load is spread"},
 				{Name: "least-rate", Default: 1000, Unit: "packets/s", Doc: "of all queues"},
 				{Name: "least-time", Default: 1, Unit: "s", Doc: "length of the series"},
-				{Name: "warning-rate", Default: 100000, Unit: "packets/s", Doc: "of the busiest queue: below it one CPU carries it easily"},
+				{Name: "warning-rate", Default: 100000, Unit: "packets/s", Doc: "of the busiest queue, for a warning, and of all for an info: below it one CPU carries it easily"},
 			},
 			FalsePositives: "A hash spreads flows, not packets: with fewer than about four flows for each queue, or one very large one, this is what it does. Flow steering (ethtool -N, aRFS) and RSS contexts spread on purpose. Counters of queues are not read at one instant.",
 			References:     []string{"Linux Documentation/networking/scaling.rst, RSS", "ethtool(8), -x, -X"},
@@ -77,7 +77,9 @@ func judgeRSSImbalance(h *Host, p finding.Params) []finding.Finding {
 		if ratio <= p["ratio"] && s.idle == 0 {
 			continue
 		}
-		found = append(found, i.imbalanced(h, s, ratio, p))
+		if f := i.imbalanced(h, s, ratio, p); f.Severity > finding.Info || s.rate >= p["warning-rate"] { // below it one CPU is enough
+			found = append(found, f)
+		}
 	}
 	return found
 }
