@@ -38,6 +38,7 @@ func (t *Tracker) acknowledge(c *conn, dir int, s *segment) (f Flags) {
 	}
 	if ack > sent.high && sent.seen {
 		f |= FlagACKUnseen
+		t.picture.ACKUnseen.note(s.packet, s.now, int64(ack-sent.high))
 	}
 	pure := h.Payload == 0 && h.Flags&pcap.SYN == 0
 	duplicateSACK := t.sacked(c, sent, s, ack)

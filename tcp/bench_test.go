@@ -57,7 +57,7 @@ type end struct {
 func (e *end) header(to *end, flags uint8, payload int) pcap.Header {
 	h := pcap.Header{
 		Network: pcap.IPv4, Transport: pcap.TCP, TTL: 64, ID: e.id, HasID: true, SrcPort: e.port, DstPort: to.port,
-		Seq: e.seq, Flags: flags, Payload: payload, Window: 500, Checksum: 1,
+		Seq: e.seq, Flags: flags, Payload: payload, Window: 50_000, Checksum: 1,
 		Options: pcap.TCPOptions{Length: 12, HasTimestamp: true, TSVal: e.seq, TSEcr: to.seq},
 	}
 	copy(h.Src[:], e.addr[:])

@@ -17,6 +17,7 @@ type Capture struct {
 	End          unit.Nanos   `json:"end_ns"`
 	Packets      Packets      `json:"packets"`
 	Totals       Totals       `json:"totals"`
+	Picture      Picture      `json:"picture"`
 	Connections  []Connection `json:"connections"` // in the order of their first packets
 	Servers      []Server     `json:"servers"`     // by endpoint
 }
@@ -158,7 +159,7 @@ type ExchangeKind struct {
 
 // capture builds the model.
 func (t *Tracker) capture() *Capture {
-	c := &Capture{Source: t.source, EpochSeconds: t.clock.epoch, Start: t.clock.start, End: t.clock.end, Packets: t.packets, Totals: t.totals}
+	c := &Capture{Source: t.source, EpochSeconds: t.clock.epoch, Start: t.clock.start, End: t.clock.end, Packets: t.packets, Totals: t.totals, Picture: t.picture.summary()}
 	c.Connections = t.kept.list()
 	c.Servers = t.servers.list()
 	if t.totals.NotKept > 0 {

@@ -33,21 +33,22 @@ const (
 	copyWithinElsewhere = unit.Second
 )
 
-// seen reports whether s is a copy of one of the last packets, and remembers it otherwise.
-func (c *copies) seen(dir int, s *segment) bool {
+// seen reports whether s is a copy of one of the last packets, how long after it, and whether with another TTL. It
+// remembers s otherwise.
+func (c *copies) seen(dir int, s *segment) (age unit.Nanos, routed, found bool) {
 	h := s.header
 	mine := sighting{identity: identity(dir, s), micros: uint32(s.now / unit.Microsecond), vlan: h.VLAN<<2 | uint16(h.Tags&3), ttl: h.TTL, port: uint8(s.packet.Interface)}
 	for i := range c.ring {
 		if other := &c.ring[i]; other.identity == mine.identity && other.ttl != 0 {
 			age := unit.Nanos(int32(mine.micros-other.micros)) * unit.Microsecond
 			if elsewhere := other.vlan != mine.vlan || other.ttl != mine.ttl || other.port != mine.port; max(age, -age) <= copyLimit(s, elsewhere) {
-				return true
+				return max(age, -age), other.ttl != mine.ttl, true
 			}
 		}
 	}
 	c.ring[c.next%uint8(len(c.ring))] = mine
 	c.next++
-	return false
+	return 0, false, false
 }
 
 // copyLimit returns how far apart s and an equal packet may be to be one; negative if they may be two at any distance.

@@ -26,7 +26,7 @@ func DelayedACKStall() finding.On[*Capture] {
 				"A connection whose first ACK is already late, in a capture without handshake, has no round trip to compare with and is not judged. tshark and tcptrace do not know this stall.",
 			References: []string{"RFC 896", "RFC 9293 sections 3.7.4 and 3.8.6.3", "RFC 1122 section 4.2.3.4", "Linux net/ipv4/tcp_output.c: tcp_nagle_check, tcp_send_delayed_ack (TCP_DELACK_MIN 40 ms)"},
 		},
-		Judge: perServer(judgeDelayedACKStall),
+		Judge: perServer(byClock|byLoss, judgeDelayedACKStall),
 	}
 }
 

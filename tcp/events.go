@@ -44,10 +44,13 @@ func exemplarOf(dir int, s *segment, value int64) exemplar {
 	return exemplar{s.packet.Record, s.packet.Offset, s.now, value, 0, 0, uint8(dir)}
 }
 
-// events are the examples of a connection; record 0 marks those that there are not.
-type events struct {
-	first, worst [kinds]exemplar
-	sample       [kinds]exemplar // the one whose record has the smallest hash
+// events are the examples of a connection, by kind; nil where there are none.
+type events [kinds]*examples
+
+// examples are those of one kind.
+type examples struct {
+	first, worst exemplar
+	sample       exemplar // the one whose record has the smallest hash
 }
 
 // note keeps an example if it is the first of its kind, the worst by its value, or the one that chance picks.
@@ -55,15 +58,30 @@ func (t *Tracker) note(c *conn, k kind, e exemplar) {
 	if c.events == nil {
 		c.events = t.eventPool.take()
 	}
-	if c.events.first[k].record == 0 {
-		c.events.first[k] = e
+	x := c.events[k]
+	if x == nil {
+		x = t.examplePool.take()
+		*x = examples{e, e, e}
+		c.events[k] = x
+		return
 	}
-	if w := &c.events.worst[k]; w.record == 0 || e.value > w.value {
-		*w = e
+	if e.value > x.worst.value {
+		x.worst = e
 	}
-	if m := &c.events.sample[k]; m.record == 0 || mix(uint64(e.record), uint64(k)) < mix(uint64(m.record), uint64(k)) {
-		*m = e
+	if mix(uint64(e.record), uint64(k)) < mix(uint64(x.sample.record), uint64(k)) {
+		x.sample = e
 	}
+}
+
+// forget gives the examples back.
+func (t *Tracker) forget(e *events) {
+	if e == nil {
+		return
+	}
+	for _, x := range e {
+		t.examplePool.give(x)
+	}
+	t.eventPool.give(e)
 }
 
 // Event is an example of what was judged, by its packet. Value is, for tails, the bytes of the message (hidden, visible)
@@ -87,10 +105,13 @@ func (e *events) list() []Event {
 	if e == nil {
 		return list
 	}
-	for k := range kinds {
-		picked := [...]exemplar{e.first[k], e.worst[k], e.sample[k]}
+	for k, of := range e {
+		if of == nil {
+			continue
+		}
+		picked := [...]exemplar{of.first, of.worst, of.sample}
 		for i, x := range picked {
-			if x.record > 0 && !slices.ContainsFunc(picked[:i], func(y exemplar) bool { return y.record == x.record }) {
+			if !slices.ContainsFunc(picked[:i], func(y exemplar) bool { return y.record == x.record }) {
 				list = append(list, Event{kindNames[k], int(x.dir), x.record, x.offset, x.at, x.value, x.with, x.before})
 			}
 		}

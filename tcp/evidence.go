@@ -47,7 +47,7 @@ func (s *trial) examples(of func(*Connection) (pos source.Pos, text string)) []f
 func (c *Connection) first() source.Pos { return source.Pos{Offset: c.Offset, Record: c.Record} }
 
 // perHost judges the servers of one address together, so that a scan of its ports is one finding.
-func perHost(judge func(*trial) (finding.Finding, bool)) func(*Capture, finding.Params) []finding.Finding {
+func perHost(minds doubt, judge func(*trial) (finding.Finding, bool)) func(*Capture, finding.Params) []finding.Finding {
 	return func(c *Capture, p finding.Params) []finding.Finding {
 		var hosts []Server
 		for i := range c.Servers { // in the order of their endpoints
@@ -58,7 +58,7 @@ func perHost(judge func(*trial) (finding.Finding, bool)) func(*Capture, finding.
 				hosts = append(hosts, *server)
 			}
 		}
-		return judgeAll(c, p, hosts, func(e netip.AddrPort) netip.AddrPort { return netip.AddrPortFrom(e.Addr(), 0) }, judge)
+		return judgeAll(c, p, hosts, func(e netip.AddrPort) netip.AddrPort { return netip.AddrPortFrom(e.Addr(), 0) }, minds, judge)
 	}
 }
 

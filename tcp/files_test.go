@@ -82,8 +82,7 @@ func (j *judged) flagged(f Flags) []int {
 // rules are all rules of this package by name.
 func rules() map[string]finding.On[*Capture] {
 	all := map[string]finding.On[*Capture]{}
-	for _, on := range []finding.On[*Capture]{TSOSplit(), JustOverMSS(), StretchACK(), Retransmission(), SpuriousRetransmission(), Reordering(),
-		DelayedACKStall(), ZeroWindow(), Timeout(), WindowFull(), NoWindowScale(), SlowHandshake(), Reset(), KeepAliveOnly()} {
+	for _, on := range everyRule() {
 		all[on.Name] = on
 	}
 	return all
@@ -105,4 +104,18 @@ func measure(t testing.TB, c *Capture, rule, name string) float64 {
 		sum += value
 	}
 	return sum
+}
+
+// everyRule lists the rules of this package about connections, and those about the capture itself.
+func everyRule() []finding.On[*Capture] { return append(tcpRules(), captureRules()...) }
+
+func tcpRules() []finding.On[*Capture] {
+	return []finding.On[*Capture]{
+		TSOSplit(), JustOverMSS(), StretchACK(), Retransmission(), SpuriousRetransmission(), Reordering(),
+		DelayedACKStall(), ZeroWindow(), Timeout(), WindowFull(), NoWindowScale(), SlowHandshake(), Reset(), KeepAliveOnly(),
+	}
+}
+
+func captureRules() []finding.On[*Capture] {
+	return []finding.On[*Capture]{Duplicates(), AboveOffload(), Truncated(), ChecksumOffload(), Clock(), CaptureLoss()}
 }

@@ -23,7 +23,7 @@ func SlowHandshake() finding.On[*Capture] {
 			FalsePositives: "A capture of one direction, or one that drops packets, has no answers to show. A scan or a health check of a host that is down is unanswered by nature. The time that a repeated SYN costs is nearly all the timer's (1, 3, 7 s), not the path's.",
 			References:     []string{"RFC 9293 section 3.5", "RFC 6298 section 2 (1 s)", "Linux net/ipv4/tcp_input.c: tcp_conn_request (SYN queue, tcp_max_syn_backlog)", "listen(2)"},
 		},
-		Judge: perHost(judgeHandshake),
+		Judge: perHost(byLoss|byClock, judgeHandshake),
 	}
 }
 

@@ -74,7 +74,8 @@ func (s *segment) cut(m *mss) {
 }
 
 func (t *Tracker) isCopy(c *conn, dir int, s *segment) bool {
-	if c.copies.seen(dir, s) {
+	if age, routed, found := c.copies.seen(dir, s); found {
+		t.picture.copied(s, age, routed)
 		return true
 	}
 	d, sent := &c.dir[dir], &c.dir[1-dir]
@@ -85,7 +86,11 @@ func (t *Tracker) isCopy(c *conn, dir int, s *segment) bool {
 	if s.header.Flags&pcap.ACK != 0 && sent.acked {
 		ack = extend(sent.una, s.header.Ack)
 	}
-	return d.view.elsewhere(d, s, sent.una, ack)
+	if d.view.elsewhere(d, s, sent.una, ack) {
+		t.picture.Copies.note(s.packet, s.now, 0)
+		return true
+	}
+	return false
 }
 
 // tally counts the packet.
@@ -204,8 +209,10 @@ func (t *Tracker) data(c *conn, dir int, s *segment) (f Flags) {
 	d.bytes += uint64(h.Payload)
 	d.size = int32(s.size)
 	d.largest = max(d.largest, uint32(h.Payload))
+	t.picture.verify(c, d, s)
 	if h.Payload > s.size {
 		d.superSegments++
+		t.picture.Above.note(s.packet, s.now, int64(h.Payload))
 		f |= FlagSuperSegment
 	}
 	if h.Flags&pcap.PSH == 0 && (h.Payload != s.size || d.mss.even < enoughSegments) {
@@ -240,6 +247,9 @@ func (t *Tracker) fresh(c *conn, dir int, s *segment) (f Flags) {
 	}
 	if c.fastOpen&fastOpenRefused != 0 && dir == ClientToServer && s.start == extend(d.high, d.isn+1) && d.unique == 0 {
 		f |= FlagFastOpenFallback
+	}
+	if d.acked && d.una > s.start && d.dataPackets > 1 {
+		t.picture.Behind.note(s.packet, s.now, int64(s.now-d.unaAt))
 	}
 	t.released(c, dir, s)
 	d.unique += s.end - s.start

@@ -24,15 +24,15 @@ type trial struct {
 // connections returns the connections of the server that were kept.
 func (s *trial) connections() []*Connection { return s.own }
 
-// perServer judges every server of a capture.
-func perServer(judge func(*trial) (finding.Finding, bool)) func(*Capture, finding.Params) []finding.Finding {
+// perServer judges every server of a capture. minds is what could fake the findings.
+func perServer(minds doubt, judge func(*trial) (finding.Finding, bool)) func(*Capture, finding.Params) []finding.Finding {
 	return func(c *Capture, p finding.Params) []finding.Finding {
-		return judgeAll(c, p, c.Servers, func(e netip.AddrPort) netip.AddrPort { return e }, judge)
+		return judgeAll(c, p, c.Servers, func(e netip.AddrPort) netip.AddrPort { return e }, minds, judge)
 	}
 }
 
 // judgeAll judges servers, whose connections are those with the same group.
-func judgeAll(c *Capture, p finding.Params, servers []Server, group func(netip.AddrPort) netip.AddrPort, judge func(*trial) (finding.Finding, bool)) []finding.Finding {
+func judgeAll(c *Capture, p finding.Params, servers []Server, group func(netip.AddrPort) netip.AddrPort, minds doubt, judge func(*trial) (finding.Finding, bool)) []finding.Finding {
 	kept := map[netip.AddrPort][]*Connection{}
 	for i := range c.Connections {
 		k := &c.Connections[i]
@@ -48,7 +48,7 @@ func judgeAll(c *Capture, p finding.Params, servers []Server, group func(netip.A
 		f.Source = c.Source
 		f.Subject = t.subject()
 		f.Start, f.End = t.Start, t.End
-		f.Caveats = append(f.Caveats, t.caveats()...)
+		f.Caveats = append(f.Caveats, t.caveats(minds)...)
 		slices.SortStableFunc(f.Evidence, func(a, b finding.Evidence) int { return cmp.Compare(a.Record, b.Record) })
 		found = append(found, f)
 	}
@@ -64,18 +64,6 @@ func (s *Server) subject() finding.Subject {
 		to = s.Endpoint.Addr().String()
 	}
 	return finding.Subject{Kind: "server", Key: s.Key(), Name: fmt.Sprintf("%d connections to %s", s.Connections, to)}
-}
-
-// caveats says what the capture itself may have done to the picture.
-func (s *trial) caveats() []string {
-	var list []string
-	if missed := s.missed(); missed > 0 {
-		list = append(list, fmt.Sprintf("the capture lacks %s that were acknowledged", unit.Bytes(missed)))
-	}
-	if n := s.capture.Totals.Evicted; n > 0 {
-		list = append(list, fmt.Sprintf("%d connections were cut short by the bound on live ones", n))
-	}
-	return list
 }
 
 // order says how well the order of sending is known on the connections whose packets were resent or late.

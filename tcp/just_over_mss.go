@@ -19,7 +19,7 @@ func JustOverMSS() finding.On[*Capture] {
 				"Whether it costs anything depends on the load: packets per request count where interrupt moderation or a packet-rate limit does. tshark and tcptrace know no super-segments.",
 			References: []string{"RFC 6691 (MSS and options)", "Linux net/ipv4/tcp_output.c: tcp_xmit_size_goal, tcp_tso_autosize", "Linux Documentation/networking/segmentation-offloads.rst"},
 		},
-		Judge: perServer(judgeJustOverMSS),
+		Judge: perServer(byOffload|byCut, judgeJustOverMSS),
 	}
 }
 

@@ -17,7 +17,7 @@ func KeepAliveOnly() finding.On[*Capture] {
 			FalsePositives: "tshark marks keep-alives in the same way; older tools count them as retransmissions, and the byte of the old kind as data.",
 			References:     []string{"RFC 9293 section 3.8.4", "tcp(7) tcp_keepalive_time"},
 		},
-		Judge: perServer(judgeKeepAliveOnly),
+		Judge: perServer(byLoss, judgeKeepAliveOnly),
 	}
 }
 

@@ -23,7 +23,7 @@ func NoWindowScale() finding.On[*Capture] {
 			FalsePositives: "A middlebox that strips the option from one SYN behind the capture makes both ends believe different scales: then the capture at the other end differs. Nothing is said of connections whose SYN packets are not in the capture.",
 			References:     []string{"RFC 7323 sections 1.1 and 2.2", "tcp(7) tcp_window_scaling"},
 		},
-		Judge: perServer(judgeNoWindowScale),
+		Judge: perServer(byCut, judgeNoWindowScale),
 	}
 }
 

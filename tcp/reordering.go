@@ -21,7 +21,7 @@ func Reordering() finding.On[*Capture] {
 			FalsePositives: "Seen only on the way or at the receiver. Several queues of a capturing device can record packets in another order than they came in. tshark calls late packets retransmissions when three duplicate ACKs came first, tcptrace counts retransmissions that fill a hole among them.",
 			References:     []string{"RFC 4737", "RFC 8985 section 3.2 (RACK's reordering window)"},
 		},
-		Judge: perServer(judgeReordering),
+		Judge: perServer(byCopies|byLoss|byClock, judgeReordering),
 	}
 }
 

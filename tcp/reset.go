@@ -21,7 +21,7 @@ func Reset() finding.On[*Capture] {
 			FalsePositives: "Some programs close with RST on purpose (SO_LINGER 0, health checks, benchmark tools); scanners reset what answers. A middlebox can forge an RST: its TTL and IP identification differ from those of the host.",
 			References:     []string{"RFC 9293 section 3.5.2", "socket(7) SO_LINGER"},
 		},
-		Judge: perHost(judgeReset),
+		Judge: perHost(byLoss, judgeReset),
 	}
 }
 

@@ -26,7 +26,7 @@ func Retransmission() finding.On[*Capture] {
 				"tshark calls retransmissions that follow within 3 ms or the initial round trip out-of-order, also on the sender's side where that cannot be; it counts the copies of a capture with several interfaces; tcptrace calls every filler of a hole out-of-order.",
 			References: []string{"RFC 5681 section 3.2", "RFC 6298", "RFC 6675", "RFC 8985", "Mathis et al., The macroscopic behavior of the TCP congestion avoidance algorithm, CCR 27(3), 1997"},
 		},
-		Judge: perServer(judgeRetransmission),
+		Judge: perServer(byCopies|byCut|byLoss|byClock, judgeRetransmission),
 	}
 }
 

@@ -131,12 +131,11 @@ func TestSeverity(t *testing.T) {
 	}
 }
 
-// findings lists the findings of all rules, each checked for completeness.
+// findings lists the findings of the rules about connections, each checked for completeness.
 func findings(t *testing.T, c *Capture) string {
 	t.Helper()
 	var list []string
-	for _, on := range []finding.On[*Capture]{TSOSplit(), JustOverMSS(), StretchACK(), Retransmission(), SpuriousRetransmission(), Reordering(),
-		DelayedACKStall(), ZeroWindow(), Timeout(), WindowFull(), NoWindowScale(), SlowHandshake(), Reset(), KeepAliveOnly()} {
+	for _, on := range tcpRules() {
 		for _, f := range on.Run(c, nil) {
 			list = append(list, fmt.Sprintf("%v %s", f.Severity, f.Rule))
 			complete(t, &f)

@@ -21,7 +21,7 @@ func SpuriousRetransmission() finding.On[*Capture] {
 				"Without SACK nothing but early acknowledgement shows. tshark marks only data that was acknowledged before.",
 			References: []string{"RFC 2883 section 4", "RFC 8985 (tail loss probe)", "RFC 3522"},
 		},
-		Judge: perServer(judgeSpurious),
+		Judge: perServer(byCopies|byCut|byLoss, judgeSpurious),
 	}
 }
 

@@ -25,7 +25,7 @@ func StretchACK() finding.On[*Capture] {
 				"tshark and tcptrace know no stretch ACKs.",
 			References: []string{"RFC 5681 section 4.2", "RFC 2525 section 2.13", "RFC 9293 section 3.8.6.3", "RFC 3449 section 5.2", "Linux net/ipv4/tcp_input.c: __tcp_ack_snd_check"},
 		},
-		Judge: perServer(judgeStretchACK),
+		Judge: perServer(byOffload|byCut|byLoss, judgeStretchACK),
 	}
 }
 

@@ -21,7 +21,7 @@ func Timeout() finding.On[*Capture] {
 				"tshark has no such mark; tcptrace counts only in its own way (-l: rtt from 3WHS, triple dupacks).",
 			References: []string{"RFC 6298", "Linux include/net/tcp.h: TCP_RTO_MIN (HZ/5)", "RFC 8985 (tail-loss probe)"},
 		},
-		Judge: perServer(judgeTimeout),
+		Judge: perServer(byClock|byLoss, judgeTimeout),
 	}
 }
 

@@ -37,21 +37,23 @@ type Tracker struct {
 	options Options
 	ledger  *source.Ledger
 
-	key        key // of the packet at hand
-	table      table
-	open       list // live connections, the longest idle one first
-	closing    list // those that are closed and stay for stragglers
-	last       *conn
-	slab       []conn
-	free       *conn
-	recoveries pool[recovery]
-	tailPool   pool[tails]
-	eventPool  pool[events]
-	stallPool  pool[stalls]
+	key         key // of the packet at hand
+	table       table
+	open        list // live connections, the longest idle one first
+	closing     list // those that are closed and stay for stragglers
+	last        *conn
+	slab        []conn
+	free        *conn
+	recoveries  pool[recovery]
+	tailPool    pool[tails]
+	eventPool   pool[events]
+	stallPool   pool[stalls]
+	examplePool pool[examples]
 
 	clock   clock
 	packets Packets
 	totals  Totals
+	picture picture
 	number  int64
 	kept    kept
 	servers servers
@@ -93,6 +95,7 @@ func NewTracker(name string, o Options, ledger *source.Ledger) *Tracker {
 func (t *Tracker) Add(p *pcap.Packet, h *pcap.Header) Mark {
 	now, timed := t.clock.at(p)
 	t.packets.count(p, h)
+	t.picture.look(p, h, now, timed)
 	if h.Transport != pcap.TCP {
 		return Mark{WirePackets: 1}
 	}
@@ -245,7 +248,7 @@ func (t *Tracker) finish(c *conn) {
 		t.tailPool.give(c.dir[i].tails)
 		t.stallPool.give(c.dir[i].waits.stalls)
 	}
-	t.eventPool.give(c.events)
+	t.forget(c.events)
 	*c = conn{next: t.free}
 	t.free = c
 }

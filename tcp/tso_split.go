@@ -20,7 +20,7 @@ func TSOSplit() finding.On[*Capture] {
 				"Nagle's algorithm in its original form (hold while anything is unacknowledged: not Linux) and a full congestion window hold tails back as well; these are counted as visible. tshark and tcptrace know no tails.",
 			References: []string{"RFC 9293 section 3.7.4 (Nagle)", "Linux net/ipv4/tcp_output.c: tcp_write_xmit, tcp_mss_split_point, tcp_minshall_check", "RFC 6691 (MSS and options)"},
 		},
-		Judge: perServer(judgeTSOSplit),
+		Judge: perServer(byOffload|byCut, judgeTSOSplit),
 	}
 }
 

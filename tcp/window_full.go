@@ -25,7 +25,7 @@ func WindowFull() finding.On[*Capture] {
 				"tshark's window_full wants the edge met to the byte in file order: 63 marks at the sender and 15 at the receiver of the same connection.",
 			References: []string{"RFC 9293 section 3.8.6", "RFC 7323 section 2", "Linux net/ipv4/tcp_output.c: tcp_snd_wnd_test"},
 		},
-		Judge: perServer(judgeWindowFull),
+		Judge: perServer(byCut|byLoss|byClock, judgeWindowFull),
 	}
 }
 

@@ -22,7 +22,7 @@ func ZeroWindow() finding.On[*Capture] {
 				"tshark marks each packet that offers 0 (zero_window); an episode may have many.",
 			References: []string{"RFC 9293 section 3.8.6.1", "RFC 1122 section 4.2.2.17", "Linux net/ipv4/tcp_output.c: __tcp_select_window"},
 		},
-		Judge: perServer(judgeZeroWindow),
+		Judge: perServer(byLoss|byClock, judgeZeroWindow),
 	}
 }
 
