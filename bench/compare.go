@@ -295,10 +295,10 @@ func (c *Comparison) student(a, b *sample, o CompareOptions) {
 	}
 	r := Student(a.summary, b.summary, o.Confidence, o.Ministat)
 	c.Test, c.Difference, c.Margin, c.PooledS, c.Significant = studentName, r.Difference, r.Margin, r.PooledS, r.Significant
-	if a.summary.Mean != 0 {
+	if finite(r.DifferencePercent) && finite(r.MarginPercent) {
 		c.DifferencePercent, c.MarginPercent = r.DifferencePercent, r.MarginPercent
 	} else {
-		c.Notes = append(c.Notes, "the first mean is 0: there is no relative difference")
+		c.Notes = append(c.Notes, "the first mean is 0, or as good as that: there is no relative difference")
 	}
 	if !math.IsNaN(r.P) {
 		c.P = r.P
@@ -314,8 +314,8 @@ func (c *Comparison) ranks(a, b *sample, o CompareOptions) {
 	alpha := 1 - o.Confidence/100
 	p, err := MannWhitney(a.sorted, b.sorted)
 	c.MannWhitney = &MannWhitneyResult{P: p}
-	if first := medianOf(a.sorted); first != 0 {
-		c.MannWhitney.MedianShift = 100 * (medianOf(b.sorted)/first - 1)
+	if shift := 100 * (medianOf(b.sorted)/medianOf(a.sorted) - 1); finite(shift) {
+		c.MannWhitney.MedianShift = shift
 	}
 	switch need := leastRuns(alpha); {
 	case err != nil:
@@ -323,7 +323,9 @@ func (c *Comparison) ranks(a, b *sample, o CompareOptions) {
 	case p > alpha && max(a.summary.N, b.summary.N) < need:
 		c.Notes = append(c.Notes, fmt.Sprintf("the test of ranks needs %d values in each set to show any difference at %s", need, unit.Percent(alpha)))
 	}
-	if ratio, i, ok := MedianRatio(a.sorted, b.sorted, o.Confidence/100); ok && !math.IsInf(ratio, 0) {
+	if ratio, i, ok := MedianRatio(a.sorted, b.sorted, o.Confidence/100); ok && finite(ratio) && finite(i.Low) && finite(i.High) {
 		c.MedianRatio = &Ratio{ratio, i.Low, i.High}
 	}
 }
+
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

@@ -293,6 +293,16 @@ func TestCompareProperties(t *testing.T) {
 	})
 }
 
+// TestCompareOddValues has values whose ratios cannot be had.
+func TestCompareOddValues(t *testing.T) {
+	for _, values := range [][]float64{{0, 0, 0}, {-1, 0, 1}, {1e-320, 2e-320, 1e-320}, {1e18, -1e18, 1e18}, {5, 5, 5, 5, 5, 5, 5, 5, 5}} {
+		c := compared(t, CompareOptions{}, column("a", values...), column("b", 1e18, 2, 3, 4))
+		if !finite(c.DifferencePercent) || !finite(c.MarginPercent) || !finite(c.P) {
+			t.Errorf("%v: %+v", values, c)
+		}
+	}
+}
+
 func BenchmarkCompareMillion(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 1))
 	values := make([][]float64, 2)

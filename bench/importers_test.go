@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -275,6 +276,23 @@ func TestSeveralOutputs(t *testing.T) {
 	}
 }
 
+// judgedAndCompared holds what is said of runs to JSON: as one result, as two sets, as one, and before and after.
+func judgedAndCompared(t testing.TB, runs []Run) {
+	t.Helper()
+	twice := slices.Clone(runs)
+	for _, r := range runs {
+		r.Pos.Source = "after.txt"
+		r.Rate *= 1.5
+		twice = append(twice, r)
+	}
+	roundTrip(t, &Results{Runs: twice})
+	for _, sets := range [][]Set{{{"a", runs}, {"b", twice[len(runs):]}}, {{"a", runs}}, {{"a", runs}, {"b", nil}, {"c", twice}}} {
+		if _, err := json.Marshal(Compare(sets, CompareOptions{})); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 func FuzzImporters(f *testing.F) {
 	files, err := filepath.Glob(filepath.Join("..", "fixtures", "bench", "*"))
 	if err != nil {
@@ -285,7 +303,11 @@ func FuzzImporters(f *testing.F) {
 			f.Add(string(text))
 		}
 	}
-	f.Fuzz(func(t *testing.T, text string) { importText(t, "fuzz", text) })
+	f.Add("timestamp_ms:0 nr_bytes:1 nr_ops:0") // a rate over no time
+	f.Fuzz(func(t *testing.T, text string) {
+		runs, _ := importText(t, "before.txt", text)
+		judgedAndCompared(t, runs)
+	})
 }
 
 func BenchmarkImporters(b *testing.B) {

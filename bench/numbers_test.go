@@ -19,6 +19,7 @@ func readNumbers(t testing.TB, name, text string) ([]float64, []string) {
 		t.Fatal(err)
 	}
 	roundTrip(t, &Results{Runs: runs})
+	judgedAndCompared(t, runs)
 	var values []float64
 	for _, r := range runs {
 		values = append(values, r.Rate)

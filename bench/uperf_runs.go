@@ -92,6 +92,10 @@ func (r *uperf) runs() []Run {
 			r.ledger.Add("transaction-without-data", source.Note, last.pos, 1, t.name+" moves no data (it connects or disconnects); its rate has no meaning and is left out")
 			continue
 		}
+		if r.raw && last.seconds <= r.rawBegin(t) {
+			r.ledger.Add("result-missing", source.Warning, last.pos, 1, "one line of raw statistics, which tells no time: there is no rate")
+			continue
+		}
 		runs = append(runs, r.run(t, last))
 	}
 	switch {
@@ -166,7 +170,7 @@ func (r *uperf) interim(t *uperfTxn, begin float64) []Interim {
 	typical := (t.points[len(t.points)-1].seconds - begin) / float64(len(t.points))
 	for _, p := range t.points {
 		length, moved := p.seconds-before.seconds, p.bytes-before.bytes
-		if length < shortPart*typical || p.bytes < 0 {
+		if length <= 0 || length < shortPart*typical || p.bytes < 0 {
 			continue
 		}
 		if moved < 0 || before.bytes < 0 {
