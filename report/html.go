@@ -45,13 +45,13 @@ func HTML(w io.Writer, r *analyze.Result, o HTMLOptions) error {
 	if err != nil {
 		return err
 	}
-	page, err := rendered(data)
+	page, err := rendered(data, limit)
 	for _, thin := range thinnings() {
 		if err != nil || len(page) <= limit {
 			break
 		}
 		if data, err = thinnedBy(thin, data); err == nil {
-			page, err = rendered(data)
+			page, err = rendered(data, limit)
 		}
 	}
 	if err != nil {
@@ -74,8 +74,11 @@ func encoded(r *analyze.Result) ([]byte, error) {
 }
 
 // rendered makes the page of a result. It shows what the JSON tells and nothing else, so that a page which is read again
-// shows the same.
-func rendered(data []byte) ([]byte, error) {
+// shows the same. If the JSON alone is larger than the page may be, it is returned as it is.
+func rendered(data []byte, limit int) ([]byte, error) {
+	if len(data) > limit {
+		return data, nil
+	}
 	r, err := analyze.ReadResult(bytes.NewReader(data))
 	if err != nil {
 		return nil, err

@@ -174,7 +174,7 @@ func (p *pageMaker) commands(f *finding.Finding) []string {
 			add(p.command(&e))
 		}
 	}
-	return append(list, "nettrace explain "+f.Rule)
+	return append(list, "nettrace explain "+quoted(f.Rule))
 }
 
 func (p *pageMaker) command(e *finding.Evidence) string {

@@ -84,7 +84,11 @@ func (p *pageMaker) ledger() *table {
 		if p.sources[e.Source] {
 			from.Link = sourceID(e.Source)
 		}
-		t.Rows = append(t.Rows, row{ID: anchor("loss", e.Source, e.Name), Cells: []cell{text(string(e.Severity)), from, placeCell(e.First), {Text: e.Name, Code: true}, whole(e.Count), text(e.Text)}})
+		at := placeCell(e.First)
+		if e.Source == "" {
+			at = text("")
+		}
+		t.Rows = append(t.Rows, row{ID: anchor("loss", e.Source, e.Name, e.Text), Cells: []cell{text(string(e.Severity)), from, at, {Text: e.Name, Code: true}, whole(e.Count), text(e.Text)}})
 	}
 	return t
 }

@@ -46,7 +46,7 @@ type pageMaker struct {
 	result  *analyze.Result
 	names   map[string]string       // of sources, short
 	kinds   map[string]analyze.Kind // of sources; that of the last output where a source holds several
-	sources map[string]bool
+	sources map[string]bool         // those that have a row
 	rules   map[string]finding.Rule
 	gallery *gallery
 	layouts []*flame.Layout // that were drawn
@@ -54,8 +54,9 @@ type pageMaker struct {
 
 func newPageMaker(r *analyze.Result) *pageMaker {
 	p := &pageMaker{result: r, names: r.ShortNames(), kinds: map[string]analyze.Kind{}, sources: map[string]bool{}, rules: map[string]finding.Rule{}, gallery: newGallery(r)}
-	for _, s := range r.Sources {
-		p.kinds[s.Path], p.sources[s.Path] = s.Kind, true
+	for i, s := range r.Sources {
+		p.kinds[s.Path] = s.Kind
+		p.sources[s.Path] = p.sources[s.Path] || i < maxSourceRows
 	}
 	for _, rule := range append(analyze.Rules(), diagnose.Rules()...) {
 		p.rules[rule.Name] = rule

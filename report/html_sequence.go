@@ -86,7 +86,6 @@ type extent struct {
 	any                 bool
 	first, last         unit.Nanos
 	lowest, highest     int64
-	packets, marked     int
 	otherData, numbered bool
 }
 

@@ -157,6 +157,11 @@ func counters(f *finding.Finding, hosts []*coalesce.Host) (*table, []plotView) {
 				}
 			}
 		}
+		for _, s := range h.Protocols {
+			for k := range s.Counters {
+				add(s.Counters[k].Name, &s.Series, &s.Counters[k].Change)
+			}
+		}
 		for _, s := range h.Tables {
 			for k := range s.Rows {
 				add(strings.TrimSpace(s.Rows[k].Key+" "+s.Rows[k].Name), &s.Series, &s.Rows[k].Change)

@@ -29,6 +29,7 @@ func thinnings() []thinning {
 		{"%s rare stacks, summed up by thread", rareStacks(4000), source.Note},
 		{"%s connections beyond the first 200 of a capture", connectionsBeyond(200), source.Note},
 		{"%s packets of the sequence plots", pointsBeyond(500), source.Note},
+		{"%s hosts that no finding cites", uncitedHosts, source.Note},
 		{"%s more rare stacks, summed up by thread", rareStacks(500), source.Note},
 		{"%s more connections beyond the first 20 of a capture", connectionsBeyond(20), source.Note},
 		{"%s more packets of the sequence plots", pointsBeyond(100), source.Note},
@@ -55,13 +56,11 @@ func thinnedBy(t thinning, data []byte) ([]byte, error) {
 
 func unchangedCounters(r *analyze.Result) (n int) {
 	for _, h := range r.Models.Hosts {
-		for _, i := range h.Interfaces {
-			for _, s := range i.Counters {
-				before := len(s.Counters)
-				s.Counters = slices.DeleteFunc(s.Counters, func(c coalesce.Counter) bool { return !c.Changed() })
-				s.Omitted += before - len(s.Counters)
-				n += before - len(s.Counters)
-			}
+		for _, s := range counterSeries(h) {
+			before := len(s.Counters)
+			s.Counters = slices.DeleteFunc(s.Counters, func(c coalesce.Counter) bool { return !c.Changed() })
+			s.Omitted += before - len(s.Counters)
+			n += before - len(s.Counters)
 		}
 		for _, s := range h.Tables {
 			before := len(s.Rows)
@@ -71,6 +70,52 @@ func unchangedCounters(r *analyze.Result) (n int) {
 		}
 	}
 	return n
+}
+
+// counterSeries returns the counters of a host's interfaces and protocols.
+func counterSeries(h *coalesce.Host) []*coalesce.CounterSeries {
+	list := slices.Clone(h.Protocols)
+	for _, i := range h.Interfaces {
+		list = append(list, i.Counters...)
+	}
+	return list
+}
+
+// uncitedHosts leaves out hosts none of whose sources a finding cites.
+func uncitedHosts(r *analyze.Result) int {
+	cited := map[string]bool{}
+	for i := range r.Findings {
+		for _, e := range r.Findings[i].Evidence {
+			cited[e.Source] = true
+		}
+	}
+	before := len(r.Models.Hosts)
+	r.Models.Hosts = slices.DeleteFunc(r.Models.Hosts, func(h *coalesce.Host) bool {
+		return !slices.ContainsFunc(sourcesOf(h), func(s string) bool { return cited[s] })
+	})
+	return before - len(r.Models.Hosts)
+}
+
+// sourcesOf returns where the readings of a host come from.
+func sourcesOf(h *coalesce.Host) []string {
+	var list []string
+	series := func(s *coalesce.Series) {
+		for _, x := range s.Snapshots {
+			list = append(list, x.Pos.Source)
+		}
+	}
+	for _, i := range h.Interfaces {
+		for _, d := range i.Dumps {
+			list = append(list, d.Pos.Source)
+		}
+	}
+	for _, s := range counterSeries(h) {
+		series(&s.Series)
+	}
+	for _, t := range h.Tables {
+		series(&t.Series)
+	}
+	return list
 }
 
 func rareStacks(most int) func(*analyze.Result) int {

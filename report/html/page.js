@@ -97,12 +97,14 @@
 
   // Search. A query is words and terms; a finding matches if all of them do.
   const severities = ["info", "notice", "warning", "critical"];
+  const listed = Map.groupBy(document.querySelectorAll("[data-finding]"), (item) => item.dataset.finding);
   const articles = Array.from(document.querySelectorAll("article.finding"), (el) => ({
-    el, severity: severities.indexOf(el.dataset.severity), rule: el.dataset.rule,
-    text: (el.textContent).toLowerCase(), items: document.querySelectorAll('[data-finding="' + el.id + '"]'),
+    el, severity: severities.indexOf(el.dataset.severity), rule: el.dataset.rule.toLowerCase(), text: el.textContent.toLowerCase(), items: listed.get(el.id) || [],
   }));
   const rows = Array.from(document.querySelectorAll("section tbody tr"), (el) => ({ el, text: el.textContent.toLowerCase() }));
   let found = [], at = -1;
+
+  const counted = (n, noun) => n + " " + noun + (n === 1 ? "" : "s");
 
   function parse(query) {
     const terms = [], words = [];
@@ -142,14 +144,14 @@
       r.el.classList.toggle("match", yes);
       if (yes) found.push(r.el);
     }
-    const listed = found.length - findings;
+    const inTables = found.length - findings;
     const parts = any ? [findings + " of " + articles.length + " findings"] : [];
-    if (listed) parts.push(listed + (listed === 1 ? " row" : " rows"));
+    if (inTables) parts.push(counted(inTables, "row"));
     const pattern = byWords ? { test: (name) => query.words.every((w) => name.toLowerCase().includes(w)) } : null;
     for (const g of graphs) {
       const hits = g.search(pattern);
       for (const b of hits.found) found.push({ graph: g, box: b });
-      if (hits.found.length + hits.small) parts.push(hits.found.length + hits.small + " frames, " + percent(hits.share) + (graphs.length > 1 ? " of " + g.figure.dataset.name : " of samples"));
+      if (hits.found.length + hits.small) parts.push(counted(hits.found.length + hits.small, "frame") + ", " + percent(hits.share) + (graphs.length > 1 ? " of " + g.figure.dataset.name : " of samples"));
     }
     output.textContent = parts.join("; ");
   }
@@ -172,8 +174,7 @@
   function next(step) {
     if (!found.length) return;
     for (const el of document.querySelectorAll(".current")) el.classList.remove("current");
-    at = (at + step + found.length) % found.length;
-    if (at < 0) at = found.length - 1;
+    at = at < 0 && step < 0 ? found.length - 1 : (at + step + found.length) % found.length;
     const f = found[at];
     const text = output.textContent.replace(/^\d+\/\d+: /, "");
     output.textContent = at + 1 + "/" + found.length + ": " + text;
@@ -231,6 +232,7 @@
   for (const details of document.querySelectorAll("details.markdown")) {
     const pre = details.querySelector("pre"), button = document.createElement("button");
     button.type = "button";
+    button.className = "copy";
     button.textContent = "copy as Markdown";
     button.addEventListener("click", async () => {
       let done = false;
