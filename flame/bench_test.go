@@ -77,10 +77,14 @@ func BenchmarkWriteSVG(b *testing.B) {
 	}
 }
 
-func BenchmarkLockSpin(b *testing.B) {
+func BenchmarkRules(b *testing.B) {
 	p, _ := readFolded(b, stacks(25000))
-	b.ReportAllocs()
-	for b.Loop() {
-		LockSpin().Run(p, nil)
+	for _, rule := range stackRules() {
+		b.Run(rule.Name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				rule.Run(p, nil)
+			}
+		})
 	}
 }

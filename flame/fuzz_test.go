@@ -48,7 +48,9 @@ func check(t *testing.T, p *Profile) {
 	if _, err := Top(p, Column{}, 5); err != nil {
 		t.Fatal(err)
 	}
-	LockSpin().Run(p, nil)
+	for _, rule := range stackRules() {
+		rule.Run(p, nil)
+	}
 	text, err := json.Marshal(p)
 	if err != nil {
 		t.Fatal(err)

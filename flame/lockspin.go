@@ -3,7 +3,6 @@ package flame
 import (
 	"cmp"
 	"fmt"
-	"hash/fnv"
 	"slices"
 	"strings"
 
@@ -95,14 +94,14 @@ func (j *spinJudge) finding(c *spinCaller) finding.Finding {
 		Source:   j.profile.Source,
 		Start:    j.profile.Start, End: j.profile.End,
 		Effect:  finding.Effect{Share: share},
-		Summary: fmt.Sprintf("CPUs spin %s of their busy time (%s of %s samples) for a %s that %s takes", unit.Percent(share), j.count(c.samples), j.count(j.busySamples), code.Lock, c.name),
+		Summary: fmt.Sprintf("CPUs spin %s of their busy time (%s of %s samples) for %s that %s takes", unit.Percent(share), j.count(c.samples), j.count(j.busySamples), withArticle(code.Lock), c.name),
 		Measures: []finding.Measure{
 			{Name: "spin_share", Value: share, Unit: "ratio", Threshold: finding.Threshold(j.params["share"])},
 			{Name: "spin_samples", Value: float64(c.samples) / float64(j.profile.Scale), Unit: "samples"},
 			{Name: "idle_share", Value: float64(j.idle) / float64(max(sum(j.idle, j.busy), 1)), Unit: "ratio"},
 			{Name: "interrupts_enabled_share", Value: j.share(j.interruptsEnabled), Unit: "ratio"},
 		},
-		Evidence: j.evidence(c),
+		Evidence: stackEvidence(j.profile, "stack/lock-spin", c.name, c.stacks),
 		Advice:   j.advice(c, code),
 		Caveats:  j.caveats(c),
 	}
@@ -121,6 +120,13 @@ func (j *spinJudge) finding(c *spinCaller) finding.Finding {
 }
 
 func (j *spinJudge) count(samples int64) string { return unit.Count(rounded(samples, j.profile.Scale)) }
+
+func withArticle(noun string) string {
+	if noun != "" && strings.Contains("aeiou", noun[:1]) {
+		return "an " + noun
+	}
+	return "a " + noun
+}
 
 // lock returns the slow path with the most time.
 func (c *spinCaller) lock() *kernel.Code {
@@ -150,11 +156,7 @@ func (j *spinJudge) caveats(c *spinCaller) []string {
 		caveats = append(caveats, fmt.Sprintf("%s is sampled without NMI: spinning with interrupts off shows only where they are turned on (%s of busy time is found there and not counted), so the share is a lower bound",
 			j.event.Name, unit.Percent(j.share(j.interruptsEnabled))))
 	}
-	if l := j.profile.Lost; l.Share > 0 {
-		caveats = append(caveats, "perf lost "+unit.Percent(l.Share)+" of the samples while recording")
-	} else if l.Events > 0 || l.Chunks > 0 {
-		caveats = append(caveats, "perf lost samples while recording")
-	}
+	caveats = append(caveats, j.profile.lossCaveat()...)
 	if j.spunIn("__pv_queued_spin_lock_slowpath", c) {
 		caveats = append(caveats, "a virtual machine: a CPU of it that the host stops while it holds the lock makes the others spin")
 	}
@@ -189,44 +191,4 @@ func (j *spinJudge) advice(c *spinCaller, code *kernel.Code) []finding.Advice {
 		return append(advice, finding.Advice{Text: "lockstat -A -s 8 sleep 5 tells which lock it is, who holds it and for how long; nettrace locks reads its output", Reference: "lockstat(1)"})
 	}
 	return append(advice, finding.Advice{Text: "lockstat -A -s 8 sleep 5 tells which lock it is and who waits; nettrace locks reads its output", Reference: "lockstat(1M)"})
-}
-
-// evidence chooses stacks: the first one read, the one with the most time, and one by a hash, so that the choice does not
-// hang on the order of reading.
-func (j *spinJudge) evidence(c *spinCaller) []finding.Evidence {
-	index, _, _ := j.profile.index(Column{})
-	value := func(i int) int64 { return j.profile.pprof.Sample[i].Value[index] }
-	first := slices.MinFunc(c.stacks, func(a, b int) int { return cmp.Compare(j.profile.places[a].offset, j.profile.places[b].offset) })
-	largest := slices.MaxFunc(c.stacks, func(a, b int) int {
-		return cmp.Or(cmp.Compare(value(a), value(b)), -cmp.Compare(j.profile.places[a].offset, j.profile.places[b].offset))
-	})
-	drawn := slices.MinFunc(c.stacks, func(a, b int) int { return cmp.Compare(j.hash(c, a), j.hash(c, b)) })
-	chosen := []int{first, largest, drawn}
-	slices.SortFunc(chosen, func(a, b int) int { return cmp.Compare(j.profile.places[a].offset, j.profile.places[b].offset) })
-	var evidence []finding.Evidence
-	for _, i := range slices.Compact(chosen) {
-		text := fmt.Sprintf("%s in %s", Quantity(value(i), j.profile.Scale, Column{}.unitOf(j.event)), j.tail(i))
-		evidence = append(evidence, finding.At(j.profile.at(i), "%s", text))
-	}
-	return evidence
-}
-
-func (j *spinJudge) hash(c *spinCaller, i int) uint64 {
-	h := fnv.New64a()
-	fmt.Fprintf(h, "stack/lock-spin\x00%s\x00%d", c.name, j.profile.places[i].offset)
-	return h.Sum64()
-}
-
-// tail prints the last frames of a stack, the caller first.
-func (j *spinJudge) tail(i int) string {
-	const most = 5
-	var frames []string
-	for _, l := range j.profile.pprof.Sample[i].Location {
-		f := framesOf(l)
-		for n := len(f) - 1; n >= 0 && len(frames) < most; n-- {
-			frames = append(frames, f[n].Name)
-		}
-	}
-	slices.Reverse(frames)
-	return strings.Join(frames, ";")
 }

@@ -115,7 +115,7 @@ func (f *pmcFolder) line(line []byte) bool {
 		return true
 	}
 	n, ok := parsePMCNode(line)
-	if ok {
+	if ok && len(f.totals) > 0 {
 		f.node(n)
 		return true
 	}
