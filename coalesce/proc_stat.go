@@ -15,9 +15,6 @@ import (
 // Written by Linux (fs/proc/stat.c). The line of all CPUs is their sum and ignored; of intr and softirq, whose kinds
 // /proc/interrupts and softirqs name, the total is kept; btime and the numbers of processes are not counts.
 
-// ticksPerSecond is USER_HZ, in which /proc/stat counts on all architectures but alpha and ia64.
-const ticksPerSecond = 100
-
 func statColumns() []string {
 	return []string{"user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal", "guest", "guest_nice"}
 }
