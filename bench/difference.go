@@ -71,8 +71,8 @@ func judgeDifferences(results *Results, p finding.Params) []finding.Finding {
 	var findings []finding.Finding
 	for _, pair := range beforeAndAfter(results.Runs) {
 		for _, c := range Compare(pair.sets[:], CompareOptions{}).Comparisons {
-			// Operations tell the same as the rate that they come with.
-			if c.Test == "none" || c.Mean[0] == 0 || c.Unit == operationsUnit {
+			// Operations tell the same as the rate that they come with, and costs are bench/cpu-cost's.
+			if c.Test == "none" || c.Mean[0] == 0 || c.Unit == operationsUnit || isCost(c) {
 				continue
 			}
 			findings = append(findings, pair.finding(c, p))
