@@ -41,7 +41,7 @@ function flameGraph(root, changed) {
       b.el.classList.toggle("above", above);
       if (above) place(b.el, 0, 1);
       else if (inside) place(b.el, (b.start - to.start) / to.value, b.value / to.value);
-      if ((above || inside && b.value / to.value > 0.004) && !b.el.querySelector("text")) {
+      if ((above || inside && b.value / to.value > 0.012) && !b.el.querySelector("text")) {
         const t = document.createElementNS(NS, "text");
         t.setAttribute("x", 3);
         t.setAttribute("y", 12);

@@ -28,7 +28,7 @@ const (
 )
 
 // labelShare is the share of the width from which on a box gets its name drawn. The script adds names on zooming.
-const labelShare = 0.004
+const labelShare = 0.012
 
 // maxHidden bounds the frames too small to draw that the search still finds.
 const maxHidden = 20000
