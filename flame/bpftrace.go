@@ -152,7 +152,8 @@ func (f *bpfFolder) mapLine(line []byte) bool {
 	switch {
 	case bracket > 0 && isMapName(line[1:bracket]):
 		f.within, f.at, f.name = true, f.lines.Pos(), string(line[1:bracket])
-		f.key = append(f.key[:0], bpfKey{})
+		f.key = f.key[:0]
+		f.nextKey()
 		f.rest(line[bracket+1:], ", ")
 	case colon > 0 && isMapName(line[1:colon]):
 		f.noStack()
@@ -205,11 +206,22 @@ func (f *bpfFolder) rest(line []byte, comma string) {
 	}
 }
 
+// nextKey begins another key, in the memory of one of the entry before.
+func (f *bpfFolder) nextKey() {
+	if len(f.key) == cap(f.key) {
+		f.key = append(f.key, bpfKey{})
+		return
+	}
+	f.key = f.key[:len(f.key)+1]
+	last := &f.key[len(f.key)-1]
+	last.frames, last.text = last.frames[:0], ""
+}
+
 // keys takes texts of a key, behind what was taken of it.
 func (f *bpfFolder) keys(text, comma string) {
 	for i, part := range strings.Split(text, comma) {
 		if i > 0 {
-			f.key = append(f.key, bpfKey{})
+			f.nextKey()
 		}
 		f.key[len(f.key)-1].text += part
 	}
@@ -310,6 +322,14 @@ func isHigh(frames []byte) bool {
 	return len(address) == 16 && address[0]|0x20 == 'f' && isHex(address)
 }
 
+// object returns a name as a string, which is made once.
+func (f *bpfFolder) object(name []byte) string {
+	if m, known := f.mappings[string(name)]; known {
+		return m.File
+	}
+	return string(name)
+}
+
 func (f *bpfFolder) bpfLocation(text []byte, object string) uint32 {
 	address, rest, printed := bytes.Cut(text, []byte(" ")) // of kstack(perf) and ustack(perf)
 	if printed = printed && isHex(address); printed {
@@ -318,13 +338,10 @@ func (f *bpfFolder) bpfLocation(text []byte, object string) uint32 {
 		}
 		text = rest
 		if i := bytes.LastIndex(text, []byte(" (")); i > 0 && text[len(text)-1] == ')' {
-			text, object = text[:i], string(text[i+2:len(text)-1])
+			text, object = text[:i], f.object(text[i+2:len(text)-1])
 		}
 	}
-	key := append(append(append(make([]byte, 0, len(text)+16), text...), 0), object...)
-	return f.located(key, func(key string) (string, string) {
-		return cutDecimalOffset(key[:len(key)-len(object)-1]), object
-	})
+	return f.located(text, object, cutDecimalOffset)
 }
 
 // cutDecimalOffset takes an offset off a name: + and decimal digits at its end.

@@ -94,7 +94,8 @@ func delimiter(d *json.Decoder, want json.Delim) bool {
 
 // jsonKey takes a key apart, which is one text with the frames on lines of their own.
 func (f *bpfFolder) jsonKey(key string) {
-	f.key = append(f.key[:0], bpfKey{})
+	f.key = f.key[:0]
+	f.nextKey()
 	for i, line := range strings.Split(key, "\n") {
 		if i > 0 && indent([]byte(line)) > 0 {
 			last := &f.key[len(f.key)-1]

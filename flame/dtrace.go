@@ -118,7 +118,7 @@ func cutValue(line []byte) (keys, value []byte, ok bool) {
 // ReadDTrace reads aggregations over stacks. Their event has no name.
 func ReadDTrace(l *source.Lines, ledger *source.Ledger) (*Profile, error) {
 	start := l.Pos()
-	f := dtraceFolder{textFolder: newTextFolder(l, ledger)}
+	f := dtraceFolder{textFolder: newTextFolder(l, ledger), objects: [2]map[string]string{{}, {}}}
 	for l.Next() && f.line(l.Bytes()) {
 	}
 	f.histogramEnd()
@@ -130,16 +130,23 @@ func ReadDTrace(l *source.Lines, ledger *source.Ledger) (*Profile, error) {
 	return f.done(p, "not a line of a DTrace aggregation: expected a frame, a value or keys"), nil
 }
 
+// dtraceStack is one stack of a key.
+type dtraceStack struct {
+	frames []byte // one a line
+	kernel bool   // one of its frames is surely the kernel's
+}
+
 type dtraceFolder struct {
 	textFolder
-	blocks    [][]byte // frames of the entry at hand, one text a line, by stack
-	fresh     bool     // a blank line stands before: the next frame begins a stack
-	blank     bool     // the same, for values of stacks without frames
+	blocks    []dtraceStack // of the entry at hand
+	fresh     bool          // a blank line stands before: the next frame begins a stack
+	blank     bool          // the same, for values of stacks without frames
 	at        source.Pos
 	keys      [][]byte // that stand before the stacks
 	histogram bool
 	counts    int64 // of the histogram
 	lost      int64
+	objects   [2]map[string]string // by module: in programs, in the kernel
 }
 
 // line takes one line and reports whether it belongs to the aggregation.
@@ -220,11 +227,23 @@ func (f *dtraceFolder) frame(text []byte) {
 		f.fresh = true
 	}
 	if f.fresh {
-		f.blocks = append(f.blocks, nil)
+		f.nextStack()
 		f.fresh = false
 	}
 	last := &f.blocks[len(f.blocks)-1]
-	*last = append(append(*last, text...), '\n')
+	last.frames = append(append(last.frames, text...), '\n')
+	last.kernel = last.kernel || isKernelFrame(text)
+}
+
+// nextStack begins another stack, in the memory of one of the entry before.
+func (f *dtraceFolder) nextStack() {
+	if len(f.blocks) == cap(f.blocks) {
+		f.blocks = append(f.blocks, dtraceStack{})
+		return
+	}
+	f.blocks = f.blocks[:len(f.blocks)+1]
+	last := &f.blocks[len(f.blocks)-1]
+	last.frames, last.kernel = last.frames[:0], false
 }
 
 // value folds the entry in whose value this is.
@@ -241,15 +260,9 @@ func (f *dtraceFolder) histogramEnd() {
 
 func (f *dtraceFolder) entry(keys []byte, value int64, negative bool) {
 	// The kernel's frames lie on those of the thread, whichever stack was asked for first.
-	slices.SortStableFunc(f.blocks, func(a, b []byte) int { return compareBool(isKernelBlock(b), isKernelBlock(a)) })
-	for _, block := range f.blocks {
-		object := dtraceObject
-		if isKernelBlock(block) {
-			object = dtraceKernelObject
-		}
-		for text := range bytes.Lines(block) {
-			f.push(f.dtraceLocation(bytes.TrimRight(text, "\n"), object))
-		}
+	slices.SortStableFunc(f.blocks, func(a, b dtraceStack) int { return compareBool(b.kernel, a.kernel) })
+	for i := range f.blocks {
+		f.pushStack(&f.blocks[i])
 	}
 	if negative {
 		f.ledger.Add("negative-value", source.Warning, f.at, 1, "a negative value cannot be shown as a share; left out")
@@ -281,19 +294,34 @@ func (f *dtraceFolder) label(behind []byte) labels {
 	return l
 }
 
-// dtraceLocation returns the location of a frame; the object hangs on the stack that it is in.
-func (f *dtraceFolder) dtraceLocation(text []byte, object func(module string) string) uint32 {
-	mark := byte('u')
-	module, _, found := bytes.Cut(text, []byte("`"))
-	if !found {
-		module = nil
+// pushStack pushes the frames of a stack.
+func (f *dtraceFolder) pushStack(s *dtraceStack) {
+	for rest := s.frames; len(rest) > 0; {
+		end := bytes.IndexByte(rest, '\n')
+		text := rest[:end]
+		rest = rest[end+1:]
+		module, _, found := bytes.Cut(text, []byte("`"))
+		if !found {
+			module = nil
+		}
+		f.push(f.located(text, f.object(module, s.kernel), cutHexOffset))
 	}
-	of := object(string(module))
-	if len(of) > 0 && of[0] == '[' {
-		mark = 'k'
+}
+
+// object returns the name of the object of a module, which is made once.
+func (f *dtraceFolder) object(module []byte, inKernel bool) string {
+	names := &f.objects[0]
+	if inKernel {
+		names = &f.objects[1]
 	}
-	key := append(append(make([]byte, 0, len(text)+1), text...), mark)
-	return f.located(key, func(key string) (string, string) { return cutHexOffset(key[:len(key)-1]), of })
+	object, known := (*names)[string(module)]
+	if !known {
+		if object = string(module); inKernel {
+			object = dtraceKernelObject(object)
+		}
+		(*names)[string(module)] = object
+	}
+	return object
 }
 
 // cutHexOffset takes an offset off a name: +0x and hexadecimal digits at its end. Any other + belongs to the name.
@@ -304,19 +332,14 @@ func cutHexOffset(name string) string {
 	return name
 }
 
-// isKernelBlock reports whether a stack is the kernel's: one of its frames is in a module that only the kernel has, or
-// at an address of its half.
-func isKernelBlock(block []byte) bool {
-	for text := range bytes.Lines(block) {
-		module, rest, found := bytes.Cut(bytes.TrimRight(text, "\n"), []byte("`"))
-		if !found {
-			module, rest = nil, module
-		}
-		if found && isKernelModule(string(module)) || isAddress(rest) && len(rest) == 18 && bytes.HasPrefix(rest, []byte("0xffff")) {
-			return true
-		}
+// isKernelFrame reports whether a frame is surely the kernel's: in a module that only the kernel has, or at an address of
+// its half.
+func isKernelFrame(text []byte) bool {
+	module, rest, found := bytes.Cut(text, []byte("`"))
+	if !found {
+		module, rest = nil, text
 	}
-	return false
+	return found && isKernelModule(string(module)) || isAddress(rest) && len(rest) == 18 && bytes.HasPrefix(rest, []byte("0xffff"))
 }
 
 func isKernelModule(module string) bool {
@@ -327,8 +350,6 @@ func isKernelModule(module string) bool {
 	}
 	return strings.HasSuffix(module, ".ko")
 }
-
-func dtraceObject(module string) string { return module }
 
 // dtraceKernelObject names a kernel's module as perf does, in brackets.
 func dtraceKernelObject(module string) string {

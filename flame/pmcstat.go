@@ -143,14 +143,12 @@ func (f *pmcFolder) node(n pmcNode) {
 	if n.depth > parent+1 {
 		f.ledger.Add("missing-caller", source.Warning, f.lines.Pos(), 1, "the line is more than one level deeper than the one before; a line between them is missing or damaged, and its function with it")
 	}
-	if n.image != nil {
+	if n.image != nil && f.image != string(n.image) {
 		f.image = string(n.image)
 	}
 	pos := f.lines.Pos()
 	n.place = place{pos.Line, pos.Offset}
-	object := f.image
-	key := append(append(append([]byte(nil), n.function...), 0), object...)
-	f.push(f.located(key, func(key string) (string, string) { return key[:len(key)-len(object)-1], object }))
+	f.push(f.located(n.function, f.image, asPrinted))
 	n.function, n.image = nil, nil // parts of the line
 	f.open = append(f.open, n)
 }

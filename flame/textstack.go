@@ -13,6 +13,7 @@ type textFolder struct {
 	lines   *source.Lines
 	known   map[string]uint32 // locations by the text of their frames, and what else tells them apart
 	stack   []byte            // of the entry at hand
+	scratch []byte            // a key of known
 	ignored int64             // keys beside stack and thread name, which the profile has no place for
 	keyAt   source.Pos        // of the first one
 	bad     int64             // lines that are not understood
@@ -23,16 +24,18 @@ func newTextFolder(l *source.Lines, ledger *source.Ledger) textFolder {
 	return textFolder{builder: newBuilder(l.Pos().Source, ledger), lines: l, known: map[string]uint32{}}
 }
 
-// located returns the location that a text stands for; make is asked once for each text.
-func (f *textFolder) located(text []byte, make func(string) (symbol, object string)) uint32 {
-	id, known := f.known[string(text)]
+// located returns the location of a frame's text in an object; symbol makes its name, and is asked once for each text.
+func (f *textFolder) located(text []byte, object string, symbol func(string) string) uint32 {
+	f.scratch = append(append(append(f.scratch[:0], text...), 0), object...)
+	id, known := f.known[string(f.scratch)]
 	if !known {
-		symbol, object := make(string(text))
-		id = f.location([]line{{symbol: symbol}}, object)
-		f.known[string(text)] = id
+		id = f.location([]line{{symbol: symbol(string(text))}}, object)
+		f.known[string(f.scratch)] = id
 	}
 	return id
 }
+
+func asPrinted(text string) string { return text }
 
 func (f *textFolder) push(location uint32) { f.stack = appendLocation(f.stack, location) }
 
