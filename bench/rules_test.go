@@ -29,7 +29,7 @@ func roundTrip(t testing.TB, results *Results) []finding.Finding {
 	if diff := cmp.Diff(results, &again, cmpopts.EquateEmpty()); diff != "" {
 		t.Fatalf("results change on their way through JSON:\n%s", diff)
 	}
-	findings := finding.Rank(slices.Concat(Cliff().Run(results, nil), Noisy().Run(results, nil), Difference().Run(results, nil), NotComparable().Run(results, nil), CPUCost().Run(results, nil)))
+	findings := finding.Rank(slices.Concat(Cliff().Run(results, nil), Noisy().Run(results, nil), Difference().Run(results, nil), NotComparable().Run(results, nil), CPUCost().Run(results, nil), Scaling().Run(results, nil)))
 	if _, err := json.Marshal(findings); err != nil {
 		t.Fatalf("findings: %v", err)
 	}
