@@ -241,24 +241,27 @@ func citations(evidence []finding.Evidence, names map[string]string) string {
 	return strings.Join(order, "; ")
 }
 
-// rest prints a line for each finding that costs little.
+// rest tells of the findings that cost little: how many there are, or, where nothing costs more, a line for each.
 func (p *page) rest(rest []finding.Finding, shown int) {
 	const lines = 6
-	for i, f := range rest {
-		if i == 0 {
-			p.print("\n")
-		}
-		if i == lines && len(rest) > lines+1 {
-			p.print(fmt.Sprintf("%s more: -v\n", unit.Count(int64(len(rest)-lines))))
-			return
-		}
-		p.labelled(0, f.Severity.String(), severityColor(f.Severity), 10, f.Summary+" ("+f.Rule+")")
-	}
 	switch {
+	case shown > 0 && p.style.Verbose:
+	case shown > 0:
+		more := "all numbers and places"
+		if len(rest) > 0 {
+			more = plural(len(rest), "more notice or info", "more notices and infos")
+		}
+		p.print("\n" + p.paint(faint, more+": -v; nettrace explain RULE; nettrace explore or report for the rest") + "\n")
 	case len(rest) > 0:
-		p.print(p.paint(faint, "details: -v; nettrace explain RULE\n"))
-	case shown > 0 && !p.style.Verbose:
-		p.print("\n" + p.paint(faint, "all numbers and places: -v; nettrace explain RULE\n"))
+		p.print("\n")
+		for _, f := range rest[:min(len(rest), lines)] {
+			p.labelled(0, f.Severity.String(), severityColor(f.Severity), 10, f.Summary+" ("+f.Rule+")")
+		}
+		more := "details"
+		if len(rest) > lines {
+			more = unit.Count(int64(len(rest)-lines)) + " more, and details"
+		}
+		p.print(p.paint(faint, more+": -v; nettrace explain RULE") + "\n")
 	}
 }
 
