@@ -1,0 +1,127 @@
+package datapath
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write the generated parts of docs/datapath.md")
+
+// The tables in docs/datapath.md are what the model gives; go test ./datapath -run Docs -update writes them.
+func TestDocs(t *testing.T) {
+	path := filepath.Join("..", "docs", "datapath.md")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := string(text)
+	for name, block := range map[string]string{"published": publishedBlock(t), "interims": interimsBlock(t), "variants": variantsBlock(t), "constants": constantsBlock(t), "settings": settingsBlock()} {
+		begin, end := "<!-- "+name+" -->\n", "<!-- end of "+name+" -->"
+		from := strings.Index(page, begin)
+		to := strings.Index(page, end)
+		if from < 0 || to < from {
+			t.Fatalf("%s has no block %q", path, name)
+		}
+		from += len(begin)
+		if page[from:to] == block {
+			continue
+		}
+		if !*update {
+			t.Errorf("%s: the table %q is not what the model gives; run go test ./datapath -run Docs -update. Now it is\n%s", path, name, block)
+		}
+		page = page[:from] + block + page[to:]
+	}
+	if *update && page != string(text) {
+		if err := os.WriteFile(path, []byte(page), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func publishedBlock(t *testing.T) string {
+	var b strings.Builder
+	b.WriteString("| point | published | predicted | over 20 seeds | error | role |\n|---|---:|---:|---:|---:|---|\n")
+	for _, table := range published(t) {
+		for _, p := range table.Points {
+			role, digits := "held out, bar "+p.Bar, 0
+			if p.Calibrated {
+				role = "calibrated"
+			}
+			if p.Unit == "ratio" {
+				digits = 2
+			}
+			number := func(v float64) string { return strconv.FormatFloat(v, 'f', digits, 64) }
+			fmt.Fprintf(&b, "| %s | %s | %s | %s to %s | %+.1f %% | %s |\n", p.Label, number(p.Published), number(p.Predicted), number(p.Low), number(p.High), 100*p.Error(), role)
+		}
+	}
+	return b.String()
+}
+
+func interimsBlock(t *testing.T) string {
+	var b strings.Builder
+	b.WriteString("| interim reports of 4344 bytes | published (30) | predicted |\n|---|---:|---:|\n")
+	names := []string{"lower quartile", "median", "upper quartile"}
+	rates := interimRates(t)
+	for i, q := range interimQuantiles() {
+		fmt.Fprintf(&b, "| %s | %.0f | %.0f |\n", names[i], q.published, quantile(rates, q.share))
+	}
+	r := onEdge4344(t)
+	lowest := r.over(func(x *Result) float64 {
+		low := x.Interims[0].Rate
+		for _, i := range x.Interims {
+			low = min(low, i.Rate)
+		}
+		return low
+	})
+	fmt.Fprintf(&b, "| lowest of a run | 4069 | %.0f (%.0f to %.0f) |\n", lowest.Mean, lowest.Low, lowest.High)
+	fmt.Fprintf(&b, "| share of high samples, client and server | not published | %.2f, %.2f |\n", r.Client.HighShare.Mean, r.Server.HighShare.Mean)
+	return b.String()
+}
+
+func variantsBlock(t *testing.T) string {
+	list, err := variants()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	b.WriteString("| variant | settings |")
+	for _, p := range variantPoints() {
+		b.WriteString(" " + p.label + " us |")
+	}
+	b.WriteString("\n|---|---|---:|---:|---:|---:|\n")
+	for _, v := range list {
+		fmt.Fprintf(&b, "| %s | `%s` |", v.name, v.settings)
+		for _, off := range v.off {
+			fmt.Fprintf(&b, " %+.0f %% |", 100*off)
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+func constantsBlock(t *testing.T) string {
+	c, err := FrozenConstants()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	b.WriteString("| constant | value | ± | role | source |\n|---|---:|---:|---|---|\n")
+	for _, k := range c.List() {
+		fmt.Fprintf(&b, "| %s | %g %s | %g | %s | %s |\n", k.Name, k.Value, k.Unit, k.Uncertainty, k.Role, k.Source)
+	}
+	return b.String()
+}
+
+func settingsBlock() string {
+	var b strings.Builder
+	b.WriteString("| setting | values | default | meaning |\n|---|---|---|---|\n")
+	for _, s := range Settings() {
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", s.Key, s.Values, s.text(Thread().Client), s.Doc)
+	}
+	return b.String()
+}

@@ -1,0 +1,75 @@
+package datapath
+
+import "nettrace/unit"
+
+// ringFrames is the capacity of a receive ring: 1024 descriptors, mlx4_en's default (drivers/net/mlx4/mlx4_en.h).
+const ringFrames = 1024
+
+// nic is the receive side of a card: a ring of completions and the moderation of its interrupt. While the queue is armed,
+// the first completion starts the timer; the interrupt comes when the timer expires or when enough frames wait. Frames
+// that wait at the moment of arming raise it at once.
+type nic struct {
+	engine *engine
+	id     component
+	napi   *napi
+
+	delay unit.Nanos // rx-usecs in force; a change counts from the next start of the timer
+	limit int        // rx-frames, 0 for none
+
+	ring        [ringFrames]frameID
+	head, count int
+	dropped     int64 // frames that found the ring full
+
+	armed   bool
+	setting uint16     // counts the timer's settings: an expiry of an earlier one is void
+	since   unit.Nanos // when the timer was started
+	expires unit.Nanos // when it is to expire
+
+	interrupts int64
+}
+
+func (n *nic) receive(f frameID) {
+	if n.count == ringFrames {
+		n.dropped++
+		return
+	}
+	n.ring[(n.head+n.count)%ringFrames] = f
+	n.count++
+	switch {
+	case !n.armed:
+	case n.delay == 0, n.limit > 0 && n.count >= n.limit:
+		n.interrupt()
+	case n.count == 1:
+		n.since, n.expires = n.engine.now, n.engine.now+n.delay
+		n.engine.after(n.delay, n.id, timerExpires, n.setting)
+	}
+}
+
+func (n *nic) handle(_ kind, arg uint16) {
+	if n.armed && arg == n.setting {
+		n.interrupt()
+	}
+}
+
+func (n *nic) interrupt() {
+	n.armed = false
+	n.setting++
+	n.interrupts++
+	n.napi.interrupted()
+}
+
+// arm lets the next completion cause an interrupt.
+func (n *nic) arm() {
+	n.armed = true
+	if n.count > 0 {
+		n.interrupt()
+	}
+}
+
+// take removes the oldest completion.
+func (n *nic) take() frameID {
+	f := n.ring[n.head]
+	n.head = (n.head + 1) % ringFrames
+	n.count--
+	return f
+}
