@@ -123,7 +123,9 @@ func (b *builder) series() {
 			continue
 		}
 		if c.iface == hostWide {
-			b.host.Protocols = append(b.host.Protocols, newCounterSeries(s, c.members))
+			p := newCounterSeries(s, c.members)
+			p.dropNever()
+			b.host.Protocols = append(b.host.Protocols, p)
 			continue
 		}
 		b.counters(c, s)

@@ -16,7 +16,7 @@ type Host struct {
 	Group      string           `json:"group"` // of the tags in the files' names
 	Peer       bool             `json:"peer"`
 	Interfaces []*Interface     `json:"interfaces"`
-	Protocols  []*CounterSeries `json:"protocols"` // counters of IP, TCP and UDP, by tool
+	Protocols  []*CounterSeries `json:"protocols"` // counters of IP, TCP and UDP that ever counted, by tool
 	Tables     []*CPUSeries     `json:"tables"`    // counts by CPU: interrupts, softirqs, softnet, time
 	Exchange   *Exchange        `json:"exchange,omitempty"`
 	Notes      []Note           `json:"notes"` // what Join assumed or left out

@@ -70,6 +70,13 @@ func TestBars(t *testing.T) {
 	if got != "·▁▄█?" {
 		t.Errorf("bars are %q", got)
 	}
+	long := make([]coalesce.Value, 240)
+	for k := range long {
+		long[k] = coalesce.Num(uint64(k / 120))
+	}
+	if got := bars(long); got != strings.Repeat("·", 20)+strings.Repeat("█", 20) {
+		t.Errorf("240 steps are %q", got)
+	}
 	if got := bars(nil); got != "" {
 		t.Errorf("no steps are %q", got)
 	}
