@@ -131,6 +131,8 @@ func Formats() []Format {
 			Doc: "DTrace aggregations over stack() and ustack(), with and without header and other keys."},
 		{Name: "bpftrace", Kind: Stacks, Sniff: flame.SniffBpftrace, lines: readStacks(flame.ReadBpftrace), Record: "bpftrace -e 'profile:hz:99 {@[kstack, ustack, comm] = count()}' > x.bpftrace.txt",
 			Doc: "bpftrace maps keyed by kstack and ustack, as text and as JSON lines."},
+		{Name: "bcc", Kind: Stacks, Sniff: flame.SniffBCC, lines: readStacks(flame.ReadBCC), Record: "profile-bpfcc -F 99 -d 10 > x.bcc.txt",
+			Doc: "Stacks of bcc's profile, offcputime and stackcount as they are printed without -f."},
 		{Name: "pprof", Kind: Stacks, Sniff: flame.SniffPprof, bytes: readProfile(flame.ReadPprof), Record: "go tool pprof -proto http://HOST/debug/pprof/profile > x.pb.gz",
 			Doc: "Profiles of pprof: Go's CPU, heap, mutex, block and goroutine profiles, and those of other writers; each sample type is kept."},
 		{Name: "speedscope", Kind: Stacks, Sniff: flame.SniffSpeedscope, bytes: readProfile(flame.ReadSpeedscope), Record: "py-spy record -f speedscope -o x.speedscope.json -- COMMAND",

@@ -15,18 +15,19 @@ import (
 func FuzzReadStacks(f *testing.F) {
 	files, _ := filepath.Glob(fixture("*"))
 	for _, path := range files {
-		if strings.Contains(path, "pmcstat") || strings.Contains(path, "dtrace") || strings.Contains(path, "bpftrace") {
+		if strings.Contains(path, "pmcstat") || strings.Contains(path, "dtrace") || strings.Contains(path, "bpftrace") || strings.Contains(path, "bcc") {
 			text := content(f, path)
 			f.Add(text[:min(len(text), 1500)])
 		}
 	}
 	f.Add([]byte("@s[\n    a+1\n, \n, x]: count 3, average 5, total 15\n@s[\n    b+1\n]: \n[1]   2 |@@@ |\n"))
 	f.Add([]byte("  x  1\n      a`b+0x1\n\n      c`d\n   value  ------------- Distribution ------------- count\n   1 |@  3\n"))
+	f.Add([]byte("Tracing 1 functions for \"f\"... Hit Ctrl-C to end.\n  a\n    --\n  b\n    tar [15187]\n    5\n\n    a\n    -      x (12)\n        3\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		for _, sniff := range []func([]byte) source.Match{SniffPmcstat, SniffDTrace, SniffBpftrace, SniffPprof, SniffSpeedscope} {
+		for _, sniff := range []func([]byte) source.Match{SniffPmcstat, SniffDTrace, SniffBpftrace, SniffBCC, SniffPprof, SniffSpeedscope} {
 			sniff(text)
 		}
-		for _, read := range []reader{ReadPmcstat, ReadDTrace, ReadBpftrace} {
+		for _, read := range []reader{ReadPmcstat, ReadDTrace, ReadBpftrace, ReadBCC} {
 			p, ledger := readText(t, read, text)
 			ledger.Entries()
 			if len(p.Events) > 0 {

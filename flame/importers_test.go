@@ -403,7 +403,7 @@ func TestSniffOthers(t *testing.T) {
 		for len(text) > 0 {
 			head := text[:min(4096, len(text))]
 			name := filepath.Base(path)
-			for format, sniff := range map[string]func([]byte) source.Match{"pmcstat": SniffPmcstat, "dtrace": SniffDTrace, "bpftrace": SniffBpftrace, "pprof": SniffPprof, "speedscope": SniffSpeedscope} {
+			for format, sniff := range map[string]func([]byte) source.Match{"pmcstat": SniffPmcstat, "dtrace": SniffDTrace, "bpftrace": SniffBpftrace, "bcc": SniffBCC, "pprof": SniffPprof, "speedscope": SniffSpeedscope} {
 				if sniff(head) != source.No && !strings.Contains(name, format) {
 					t.Errorf("%s: %q is taken for %s", name, head[:min(60, len(head))], format)
 				}
@@ -432,6 +432,7 @@ func TestFixtures(t *testing.T) {
 		"kernel-user.dtrace.txt":      {SniffDTrace, ReadDTrace, []total{{"(none)", 16, 16}}},
 		"keys.dtrace.txt":             {SniffDTrace, ReadDTrace, []total{{"(none)", 43, 43}}},
 		"tracepoint-sum.bpftrace.txt": {SniffBpftrace, ReadBpftrace, []total{{"bytes", 1333399474, 1333399474}}},
+		"threads.bcc.txt":             {SniffBCC, ReadBCC, []total{{"(none)", 15, 15}}},
 		"json.bpftrace.ndjson":        {SniffBpftrace, ReadBpftrace, []total{{"(none)", 122, 122}}},
 	} {
 		text := content(t, fixture(name))
@@ -488,5 +489,31 @@ func TestPublicExpected(t *testing.T) {
 		if diff := cmp.Diff(lines(string(content(t, filepath.Join(root, c.expected)))), lines(folded(t, p, Column{}))); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.input, diff)
 		}
+	}
+}
+
+func TestReadBCC(t *testing.T) {
+	const start = "Sampling at 49 Hertz of all threads by user + kernel stack... Hit Ctrl-C to end.\n^C\n"
+	runImporter(t, ReadBCC, []importerCase{
+		{"threads", start + "    a\n    main\n    -                my app (12)\n        1\n\n    a\n    main\n    -                my app (13)\n        4\n", "my app;main;a 5\n", ""},
+		{"border", start + "    k\n    --\n    [unknown]\n    -                x (1)\n        2\n", "x;[unknown];k 2\n", ""},
+		{"no frames", start + "    -                x (1)\n        2\n", "x 2\n", ""},
+		{"time", "Tracing off-CPU time (us) of all threads by kernel stack... Hit Ctrl-C to end.\n    schedule+0x1f\n    -                x (1)\n        2\n", "x;schedule 2000\n", ""},
+		{"stackcount", "Tracing 1 functions for \"f\"... Hit Ctrl-C to end.\n  a\n    --\n  b\n    tar [15187]\n    5\n\nDetaching...\n  a\n    1\n", "tar;b;a 5\n", ""},
+		{"cut", start + "    a\n    main\n", "", "cut-input x1 @3"},
+	})
+	root := shared(t, "data/public-stacks/bcc")
+	for name, want := range map[string]int64{"profile-default.txt": 1 + 1 + 4 + 5, "stackcount-default.txt": 1 + 2 + 36 + 38 + 79, "stackcount-P-d.txt": 1 + 2 + 5 + 15 + 171} {
+		_, text, _ := bytes.Cut(content(t, filepath.Join(root, name)), []byte("\n")) // the first line is the prompt
+		if SniffBCC(text) != source.Strong {
+			t.Errorf("%s is not recognised", name)
+		}
+		p, ledger := readText(t, ReadBCC, text)
+		if len(p.Events) != 1 || p.Events[0].Samples != want || len(entries(ledger)) > 0 {
+			t.Errorf("%s: %+v, want %d; ledger %v", name, p.Events, want, entries(ledger))
+		}
+	}
+	if _, text, _ := bytes.Cut(content(t, filepath.Join(root, "klockstat.txt")), []byte("\n")); SniffBCC(text) != source.No {
+		t.Error("klockstat is taken for stacks")
 	}
 }
