@@ -208,10 +208,11 @@ func (b beforeAfter) evidence(c Comparison) []finding.Evidence {
 		if low == nil {
 			continue
 		}
-		cited = append(cited, finding.At(low.Pos, "lowest %s: %s", set.Label, unit.Format(low.Rate, low.Unit)))
+		ends := []finding.Evidence{finding.At(low.Pos, "lowest %s: %s", set.Label, unit.Format(low.Rate, low.Unit))}
 		if high != low {
-			cited = append(cited, finding.At(high.Pos, "highest %s: %s", set.Label, unit.Format(high.Rate, high.Unit)))
+			ends = append(ends, finding.At(high.Pos, "highest %s: %s", set.Label, unit.Format(high.Rate, high.Unit)))
 		}
+		cited = append(cited, inOrder(ends...)...)
 	}
 	return cited
 }
