@@ -26,6 +26,8 @@ type Options struct {
 	// Connections bounds how many connections of a capture the result describes, those with most to tell first; 0 stands
 	// for 1,000. All are judged.
 	Connections int
+	// WiresharkFlags has Packets and Records put the marks that Wireshark makes on packets in place of the analysis' own.
+	WiresharkFlags bool
 	// Progress, if set, is called now and then with the source that is read and the bytes of it that were.
 	Progress func(path string, bytes int64)
 }

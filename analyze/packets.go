@@ -29,7 +29,7 @@ type PacketRecord struct {
 	Window      int        `json:"window"`
 	Payload     int        `json:"payload"`
 	WirePackets int        `json:"wire_packets"`
-	Flags       []string   `json:"flags"` // the analysis' marks
+	Flags       []string   `json:"flags"` // the analysis' marks, or Wireshark's
 }
 
 // Packets decodes the capture behind path and hands each packet that the filter lets through to emit. The record is
@@ -53,7 +53,15 @@ func Packets(ctx context.Context, path string, filter pcap.Filter, o Options, em
 func packets(ctx context.Context, src *source.Source, filter pcap.Filter, o Options, ledger *source.Ledger, emit func(*PacketRecord) error) error {
 	epoch, started := unit.Nanos(0), false
 	var record PacketRecord
+	var wireshark *tcp.WiresharkMarker
+	if o.WiresharkFlags {
+		wireshark = tcp.NewWiresharkMarker(src.Path, tcp.WiresharkOptions{}, ledger)
+	}
 	_, _, err := track(ctx, src, ledger, o, func(p *pcap.Packet, h *pcap.Header, m tcp.Mark) error {
+		var theirs tcp.WiresharkFlags
+		if wireshark != nil {
+			theirs = wireshark.Mark(p, h) // before the filter, which must not change what is marked
+		}
 		if p.HasTime && !started {
 			epoch, started = p.Time-p.Time%unit.Second, true
 		}
@@ -61,6 +69,9 @@ func packets(ctx context.Context, src *source.Source, filter pcap.Filter, o Opti
 			return nil
 		}
 		record.fill(p, h, m, epoch)
+		if wireshark != nil {
+			record.Flags = theirs.Names()
+		}
 		return emit(&record)
 	})
 	return err
