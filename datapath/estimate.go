@@ -32,7 +32,7 @@ func estimate(values []float64) Estimate {
 	}
 	squares := 0.0
 	for _, v := range values {
-		squares += (v - e.Mean) * (v - e.Mean)
+		squares += float64((v - e.Mean) * (v - e.Mean)) // rounded here, so that no machine fuses it with the sum
 	}
 	t := distuv.StudentsT{Sigma: 1, Nu: n - 1}.Quantile(0.975)
 	e.Margin = t * math.Sqrt(squares/(n-1)/n)

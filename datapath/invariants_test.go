@@ -131,7 +131,7 @@ func (w *watcher) conserves(name string, from, to *host) {
 // timer checks that the moderation timer fires at its time, and that no frame waits without one.
 func (w *watcher) timer(e event, name string, n *nic) {
 	if e.kind() == timerExpires && e.to() == n.id && n.armed && e.arg() == n.setting && e.at != n.expires {
-		w.t.Fatalf("%s: the timer of %d to %d fires at %d", name, n.since, n.expires, e.at)
+		w.t.Fatalf("%s: the timer to %d fires at %d", name, n.expires, e.at)
 	}
 	if n.armed && n.count > 0 && (e.at > n.expires || n.limit > 0 && n.count >= n.limit) {
 		w.t.Fatalf("%s: %d frames wait at %d, the timer runs to %d", name, n.count, e.at, n.expires)

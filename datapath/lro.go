@@ -6,8 +6,8 @@ const lroBytes = 65535
 // merged is what a poll hands to TCP: the bytes of consecutive frames of the flow, in order.
 type merged struct {
 	bytes    int
-	segments int // merged segments with payload; a pure ACK merges with what follows it, and alone makes none
-	acks     int // frames without payload
+	segments int // merged segments with payload
+	acks     int // pure ACKs, which are handed on as they are
 	ackDue   bool
 }
 

@@ -52,7 +52,7 @@ func (p *napi) take(n int) {
 func (p *napi) flush() {
 	m := p.lro.flush()
 	p.traffic.merged(m)
-	if m.segments == 0 { // pure ACKs cost no more than their frames
+	if m.segments == 0 { // pure ACKs, which cost no more than taking their frames
 		p.deliver()
 		return
 	}

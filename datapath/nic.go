@@ -22,8 +22,7 @@ type nic struct {
 
 	armed   bool
 	setting uint16     // counts the timer's settings: an expiry of an earlier one is void
-	since   unit.Nanos // when the timer was started
-	expires unit.Nanos // when it is to expire
+	expires unit.Nanos // when the timer last set is to expire
 
 	interrupts int64
 }
@@ -40,7 +39,7 @@ func (n *nic) receive(f frameID) {
 	case n.delay == 0, n.limit > 0 && n.count >= n.limit:
 		n.interrupt()
 	case n.count == 1:
-		n.since, n.expires = n.engine.now, n.engine.now+n.delay
+		n.expires = n.engine.now + n.delay
 		n.engine.after(n.delay, n.id, timerExpires, n.setting)
 	}
 }
