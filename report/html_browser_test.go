@@ -1,9 +1,11 @@
 package report
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"image/png"
 	"net/url"
 	"os"
 	"os/exec"
@@ -204,7 +206,7 @@ func TestPageInBrowser(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)
 		}
-		x.is("the first cause leads", `document.querySelector("#overview > li").textContent.includes(`+quote(r.Findings[0].Summary)+`)`)
+		x.is("the first cause leads", `document.querySelector("#overview li").textContent.includes(`+quote(r.Findings[0].Summary)+`)`)
 		x.quiet()
 	})
 
@@ -225,6 +227,26 @@ func TestPageInBrowser(t *testing.T) {
 			t.Errorf("copied %.100q", got)
 		}
 		x.quiet()
+	})
+
+	t.Run("picture", func(t *testing.T) { // that of the documentation; -update takes it anew
+		x := newTab(t, b)
+		x.size(1000, 800)
+		x.open(demoPage)
+		shot, err := chromedp.Run(x.ctx, chromedp.CaptureScreenshot())
+		x.must(err)
+		const file = "docs/pictures/report.png"
+		if *update {
+			x.must(os.MkdirAll(filepath.Dir(file), 0o755))
+			x.must(os.WriteFile(file, shot, 0o644))
+		}
+		kept, err := os.ReadFile(file)
+		x.must(err)
+		for _, picture := range [][]byte{shot, kept} {
+			if c, err := png.DecodeConfig(bytes.NewReader(picture)); err != nil || c.Width != 1000 || c.Height != 800 {
+				t.Errorf("a picture of %d x %d, %v; expected 1000 x 800", c.Width, c.Height, err)
+			}
+		}
 	})
 
 	t.Run("narrow", func(t *testing.T) {

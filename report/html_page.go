@@ -16,22 +16,22 @@ import (
 
 // pageView is what the template shows.
 type pageView struct {
-	Head          template.HTML
-	Style         template.CSS
-	Script        template.JS
-	Result        template.JS
-	Incident      string
-	Facts         []fact
-	Losses        []string
-	First         []*findingView // whose advice to follow first
-	Counts        []severityCount
-	Findings      []*findingView
-	Nothing       string
-	Connections   *table
-	Profiles      []profileView
-	Sources       *table
-	Ledger        *table
-	LedgerNothing string
+	Head        template.HTML
+	Style       template.CSS
+	Script      template.JS
+	Result      template.JS
+	Incident    string
+	Facts       []fact
+	Losses      []string
+	First       []*findingView // whose advice to follow first
+	Counts      []severityCount
+	Findings    []*findingView
+	Top, Infos  []*findingView // those that no other one explains
+	Nothing     string
+	Connections *table
+	Profiles    []profileView
+	Sources     *table
+	Ledger      *table
 }
 
 type fact struct{ Name, Value string }
@@ -68,6 +68,13 @@ func (p *pageMaker) page() (*pageView, error) {
 	r := p.result
 	view := &pageView{Incident: r.Incident(), Facts: p.facts(), Findings: p.findings(), Connections: p.connections(), Sources: p.sourceTable(), Ledger: p.ledger()}
 	for _, f := range view.Findings {
+		switch {
+		case f.Cause != nil:
+		case f.Severity == finding.Info.String():
+			view.Infos = append(view.Infos, f)
+		default:
+			view.Top = append(view.Top, f)
+		}
 		if f.Cause == nil && f.Severity != finding.Info.String() && len(f.Advice) > 0 && len(view.First) < maxFirst {
 			view.First = append(view.First, f)
 		}
@@ -87,18 +94,35 @@ func (p *pageMaker) page() (*pageView, error) {
 	if len(r.Findings) == 0 {
 		view.Nothing = nothing(r)
 	}
-	for _, e := range r.Ledger {
-		if e.Severity == source.Warning {
-			view.Losses = append(view.Losses, place(p.names[e.Source], e.First)+": "+e.Text)
-		}
-	}
+	view.Losses = p.losses()
 	profiles, err := p.profiles()
 	view.Profiles = profiles
 	return view, err
 }
 
-// maxFirst is how many findings "what to do first" names.
-const maxFirst = 3
+// How many findings "what to do first" names, and how many losses the head of the page.
+const (
+	maxFirst  = 3
+	maxLosses = 5
+)
+
+func (p *pageMaker) losses() []string {
+	var list []string
+	more := 0
+	for _, e := range p.result.Ledger {
+		switch {
+		case e.Severity != source.Warning:
+		case len(list) == maxLosses:
+			more++
+		default:
+			list = append(list, place(p.names[e.Source], e.First)+": "+e.Text)
+		}
+	}
+	if more > 0 {
+		list = append(list, fmt.Sprintf("and %d more, see the ledger", more))
+	}
+	return list
+}
 
 // facts are the first things to know: what was read, how long it is, what was lost.
 func (p *pageMaker) facts() []fact {

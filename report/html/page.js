@@ -165,6 +165,9 @@
       const inside = Array.from(li.querySelectorAll("li[data-finding]")).some((s) => !hidden.has(s.dataset.finding));
       li.hidden = hidden.has(li.dataset.finding) && !inside;
     }
+    for (const details of overview.querySelectorAll("details")) {
+      if (state.q.trim() && details.querySelector("li.match")) details.open = true;
+    }
   }
 
   function reveal(el) {
