@@ -2,6 +2,7 @@ package coalesce
 
 import (
 	"fmt"
+	"strings"
 
 	"nettrace/finding"
 	"nettrace/kernel"
@@ -58,6 +59,16 @@ func (i *Interface) ringOverrun(h *Host, p finding.Params) (f finding.Finding, o
 	if known {
 		f.Evidence = append(append(f.Evidence, i.settingEvidence("ethtool-g", "rx")...), i.settingEvidence("ethtool-g", "rx-max")...)
 	}
+	if strings.Contains(l.counter, "overflow") || strings.Contains(l.counter, "empty") {
+		f.Caveats = append(f.Caveats, l.counter+" counts events: one is taken as one packet, which is an estimate")
+	}
+	if d := h.deviceOf(i); d != nil {
+		if w, counted := d.packets(); counted && w.receivedPerInterrupt < 1 {
+			f.Reasons = append(f.Reasons, fmt.Sprintf("%s on it, so that the CPU may be spent on interrupts", perInterruptText(w.receivedPerInterrupt)))
+			f.Advice = []finding.Advice{{Text: "interrupts outnumber packets: handle irq/storm first; a larger ring is no remedy for it", Reference: "Linux Documentation/networking/napi.rst"}}
+			return f, true
+		}
+	}
 	cpu := finding.Advice{Text: "find why the CPU does not empty it: softnet/one-cpu, softnet/squeeze and irq/imbalance tell whether one CPU is full; mpstat -P ALL 1 shows its time", Reference: "Linux Documentation/networking/scaling.rst"}
 	if known && float64(size) < p["ring-share"]*float64(limit) {
 		f.Reasons = append(f.Reasons, fmt.Sprintf("the ring has %d descriptors of at most %d", size, limit))
@@ -96,8 +107,8 @@ func (i *Interface) peerRing(h *Host, p finding.Params) (f finding.Finding, ok b
 	f.Summary = fmt.Sprintf("the receive ring of the peer of %s (veth, 256 packets) was full for %s", i.Name, l.text())
 	f.Reasons = append(f.Reasons, i.Name+" is one end of a veth pair: it drops only what does not fit into the other end's ring")
 	f.Advice = []finding.Advice{
-		{Text: fmt.Sprintf("the ring has a fixed size: spread the receiver over more CPUs (ethtool -L PEER rx %d tx %d, RPS on the peer), or smooth the sender: tc qdisc replace dev %s root fq", 4, 4, i.Name), Reference: "Linux drivers/net/veth.c, VETH_RING_SIZE"},
-		{Text: fmt.Sprintf("a qdisc on %s lets the sender wait instead of losing: tc qdisc replace dev %s root fq_codel", i.Name, i.Name), Reference: "tc-fq_codel(8)"}}
+		{Text: fmt.Sprintf("the ring has a fixed size: spread the receiver over more CPUs (ethtool -L PEER rx 4 tx 4, RPS on the peer), or smooth the sender: tc qdisc replace dev %s root fq", i.Name), Reference: "Linux drivers/net/veth.c, VETH_RING_SIZE"},
+		{Text: "a smaller window keeps fewer packets under way: sysctl -w net.ipv4.tcp_rmem='4096 131072 1048576' at the receiver", Reference: "tcp(7), tcp_rmem"}}
 	f.Caveats = append(f.Caveats, "packets sent with segmentation offload are counted once and lose several segments")
 	return f, true
 }

@@ -256,3 +256,14 @@ func TestCaseScaling(t *testing.T) {
 		}
 	}
 }
+
+// Case 20: the ring is empty because interrupts outnumber packets; a larger one is not the advice, and the share is an estimate.
+func TestCaseOverflow(t *testing.T) {
+	outputs, _ := readDir(t, shared(t, "cases", "20-irq-overflow-storm"))
+	f := only(t, Join(outputs, Options{})[0], RingOverrun(), nil)
+	measure(t, f, "lost_packets", 214300, 0)
+	measure(t, f, "lost_share", 214300.0/226300, 1e-9)
+	if len(f.Advice) != 1 || strings.Contains(f.Advice[0].Text, "ethtool -G") || !strings.Contains(strings.Join(f.Caveats, " "), "estimate") {
+		t.Errorf("advice %+v, caveats %q", f.Advice, f.Caveats)
+	}
+}
