@@ -180,5 +180,5 @@ func (s *sample) finish(generation Ministat) {
 		return
 	}
 	s.sorted = ascending(s.values)
-	s.summary = summarise(s.sorted, generation)
+	s.summary = summarise(s.values, s.sorted, generation)
 }

@@ -94,6 +94,15 @@ func TestPublishedComparisons(t *testing.T) {
 	}
 }
 
+// TestHalfwayDigits has a pair whose difference lies halfway between two printed ones: Debian's ministat prints 41.0167.
+func TestHalfwayDigits(t *testing.T) {
+	a := Summarise([]float64{985.96, 998.30, 1015.22, 998.60, 1021.47, 1005.76, 1013.48, 991.46}, Ministat2015)
+	b := Summarise([]float64{1072.80, 1020.73, 1047.82, 1053.77, 1028.87}, Ministat2015)
+	if got := fmt.Sprintf("%.6g", Student(a, b, 95, Ministat2015).Difference); got != "41.0167" {
+		t.Errorf("the difference is printed as %s", got)
+	}
+}
+
 func TestHolm(t *testing.T) {
 	got := Holm([]float64{0.01, 0.04, 0.03, math.NaN(), 0.005})
 	want := []float64{0.03, 0.06, 0.06, math.NaN(), 0.02}

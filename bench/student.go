@@ -102,14 +102,18 @@ func welchP(a, b Summary) float64 {
 
 // Summarise returns the summary of values, with the median of the generation.
 func Summarise(values []float64, generation Ministat) Summary {
-	return summarise(ascending(values), generation)
+	return summarise(values, ascending(values), generation)
 }
 
-func summarise(sorted []float64, generation Ministat) Summary {
+// summarise summarises values, given in their own order and in ascending order.
+func summarise(values, sorted []float64, generation Ministat) Summary {
 	if len(sorted) == 0 {
 		return Summary{}
 	}
 	s := Summary{N: len(sorted), Min: sorted[0], Max: sorted[len(sorted)-1], Mean: average(sorted)}
+	if generation == Ministat2015 { // adds in doubles in the order of reading, which decides digits that lie halfway
+		s.Mean = sum(values) / float64(len(values))
+	}
 	s.Median = sorted[len(sorted)/2]
 	if generation == MinistatNewer && len(sorted)%2 == 0 {
 		s.Median = (sorted[len(sorted)/2-1] + s.Median) / 2
@@ -136,4 +140,12 @@ func average(values []float64) float64 {
 		rest += v - mean
 	}
 	return mean + rest/n
+}
+
+func sum(values []float64) float64 {
+	total := 0.0
+	for _, v := range values {
+		total += v
+	}
+	return total
 }
