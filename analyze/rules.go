@@ -32,6 +32,7 @@ func rules() []rule {
 		captures(tcp.SlowHandshake()),
 		captures(tcp.Reset()),
 		captures(tcp.KeepAliveOnly()),
+		captures(tcp.LimitedBy()),
 		captures(tcp.Duplicates()),
 		captures(tcp.AboveOffload()),
 		captures(tcp.Truncated()),

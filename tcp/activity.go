@@ -22,9 +22,10 @@ type Activity struct {
 	DuplicateACKs int64 `json:"duplicate_acks,omitempty"` // sent by this end
 	ZeroWindows   int64 `json:"zero_windows,omitempty"`   // packets of this end that close its window
 	Loss
-	Tails Tails `json:"tails,omitzero"`
-	ACKs  ACKs  `json:"acks,omitzero"`
-	Waits Waits `json:"waits,omitzero"`
+	Tails  Tails      `json:"tails,omitzero"`
+	ACKs   ACKs       `json:"acks,omitzero"`
+	Waits  Waits      `json:"waits,omitzero"`
+	Limits LimitTimes `json:"limits_ns,omitzero"` // what kept it from sending
 }
 
 // Loss is what a direction sent again or out of order. SYN and FIN are not in it.
@@ -95,6 +96,7 @@ func (a *Activity) add(b *Activity) {
 	a.Tails.add(&b.Tails)
 	a.ACKs.add(&b.ACKs)
 	a.Waits.add(&b.Waits)
+	a.Limits.add(&b.Limits)
 }
 
 func (a *Loss) add(b *Loss) {
@@ -167,6 +169,9 @@ func (d *direction) activity() Activity {
 		a.Loss = d.recovery.loss.summary()
 	}
 	a.DuplicateSACKs = int64(d.acks.duplicateSACKs)
+	if d.limit != nil {
+		a.Limits = d.limit.times
+	}
 	return a
 }
 

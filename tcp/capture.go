@@ -126,7 +126,8 @@ type Direction struct {
 	TTL           int       `json:"ttl"`
 	IDsInOrder    bool      `json:"ids_in_order"` // IP identifications tell the order of sending
 	Activity
-	RTT Durations `json:"rtt_ns,omitzero"` // from a packet to its acknowledgement, as seen from where the capture was taken
+	Limit *Limit    `json:"limit,omitempty"` // nil if it sent too little
+	RTT   Durations `json:"rtt_ns,omitzero"` // from a packet to its acknowledgement, as seen from where the capture was taken
 }
 
 // Exchanges is the request/response structure of a connection, as the turns of its data show it.

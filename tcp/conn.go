@@ -66,6 +66,7 @@ type direction struct {
 	windowKnown   bool
 	window        uint16 // as last advertised by this end
 	waits         waits
+	limit         *limit     // nil before it has sent enough
 	sentAt, unaAt unit.Nanos // of the last data packet, and of the last advance of una
 	size          int32      // effective MSS of the last data packet
 	mss           mss

@@ -112,7 +112,7 @@ func everyRule() []finding.On[*Capture] { return append(tcpRules(), captureRules
 func tcpRules() []finding.On[*Capture] {
 	return []finding.On[*Capture]{
 		TSOSplit(), JustOverMSS(), StretchACK(), Retransmission(), SpuriousRetransmission(), Reordering(),
-		DelayedACKStall(), ZeroWindow(), Timeout(), WindowFull(), NoWindowScale(), SlowHandshake(), Reset(), KeepAliveOnly(),
+		DelayedACKStall(), ZeroWindow(), Timeout(), WindowFull(), NoWindowScale(), SlowHandshake(), Reset(), KeepAliveOnly(), LimitedBy(),
 	}
 }
 

@@ -218,6 +218,10 @@ func (t *Tracker) data(c *conn, dir int, s *segment) (f Flags) {
 	if h.Flags&pcap.PSH == 0 && (h.Payload != s.size || d.mss.even < enoughSegments) {
 		d.mss.observe(h.Payload, s.size, int(h.Options.Length))
 	}
+	jump := 0
+	if d.idents.reliable() && h.HasID {
+		jump = int(int16(h.ID-d.idents.highest)) - 1
+	}
 	switch {
 	case s.start > d.high+maxJump: // another connection's numbers, or a capture with a long pause
 		d.restart()
@@ -233,6 +237,7 @@ func (t *Tracker) data(c *conn, dir int, s *segment) (f Flags) {
 			d.idents.resent(h.ID, s.wire)
 		}
 	}
+	t.limited(c, dir, s, f, jump)
 	t.sent(c, dir, s, f&(FlagRetransmission|FlagReordered) != 0)
 	d.sentAt = s.now
 	return f
@@ -295,6 +300,9 @@ func (d *direction) finish(s *segment) Flags {
 		return FlagRepeatedFIN
 	}
 	d.finSeen = true
+	if d.limit != nil {
+		d.limit.finish(s.now)
+	}
 	d.high = max(d.high, s.end+1)
 	return 0
 }

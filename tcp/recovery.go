@@ -76,7 +76,9 @@ func (d *direction) forget(ack uint64) {
 		return
 	}
 	_, missing := d.fill(0, ack)
-	d.missing += missing
+	if d.missing += missing; missing > 0 && d.nHoles == 0 && d.limit != nil {
+		d.limit.arrived(ack)
+	}
 }
 
 // restart forgets what the sequence numbers so far were good for, as new ones have nothing to do with them.

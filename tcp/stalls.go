@@ -16,6 +16,7 @@ type waits struct {
 	late     uint32  // microseconds that its ACK took, if that came late; else 0
 	ackAfter uint32  // how many records behind it that ACK is
 	pushed   bool    // it had PSH
+	released kind    // nagleStall or ackStall, if the packet at hand is one
 	full     bool    // no full-sized segment fits below the edge
 	scale    int8    // shift of the other end's windows, -1 while it is not known
 	stalls   *stalls // nil while there was nothing to count
@@ -28,7 +29,8 @@ type stalls struct {
 	stalled             unit.Nanos
 	episodes, probes    uint32 // of a closed window
 	closed              bool
-	closing             exemplar // the packet that closed it
+	closing             exemplar   // the packet that closed it
+	opened              unit.Nanos // when it was opened again
 	closedTime          unit.Nanos
 	fullPackets         uint32 // data packets behind which no full-sized segment fits into the window
 	fullAt, fullTime    unit.Nanos
@@ -115,6 +117,7 @@ func (t *Tracker) stall(c *conn, dir int, s *segment, k kind, waited, lost unit.
 	if k != corkStall {
 		e.with += int64(w.ackAfter)
 	}
+	w.released = k
 	t.note(c, k, e)
 }
 
@@ -122,7 +125,7 @@ func (t *Tracker) stall(c *conn, dir int, s *segment, k kind, waited, lost unit.
 func (t *Tracker) sent(c *conn, dir int, s *segment, again bool) {
 	d := &c.dir[dir]
 	w := &d.waits
-	w.record, w.payload, w.late, w.pushed = s.packet.Record, uint32(s.header.Payload), 0, s.header.Flags&pcap.PSH != 0
+	w.record, w.payload, w.late, w.pushed, w.released = s.packet.Record, uint32(s.header.Payload), 0, s.header.Flags&pcap.PSH != 0, kinds
 	if again {
 		w.payload = 0
 	}
@@ -141,6 +144,9 @@ func (t *Tracker) advertise(c *conn, dir int, s *segment) Flags {
 	d, h, held := &c.dir[dir], s.header, &c.dir[1-dir]
 	d.window, d.windowKnown = h.Window, true
 	held.widen(s)
+	if held.limit != nil && h.Flags&pcap.ACK != 0 {
+		held.limit.acknowledged(held, s, max(held.una, extend(held.una, h.Ack)))
+	}
 	w := &held.waits
 	if h.Window > 0 || h.Flags&(pcap.SYN|pcap.FIN|pcap.RST) != 0 {
 		if w.stalls != nil && w.stalls.closed {
@@ -159,7 +165,7 @@ func (t *Tracker) advertise(c *conn, dir int, s *segment) Flags {
 // opened ends an episode of a closed window.
 func (t *Tracker) opened(c *conn, d *direction, now unit.Nanos, record int64) {
 	w := d.waits.stalls
-	w.closed = false
+	w.closed, w.opened = false, now
 	took := max(0, now-w.closing.at)
 	w.closedTime += took
 	w.closing.value, w.closing.with = int64(took), record

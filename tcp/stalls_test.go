@@ -104,7 +104,7 @@ func TestCaseStalls(t *testing.T) {
 // TestCaseUnknownScale holds that nothing is claimed of a window whose scale is not known, but that zero is zero.
 func TestCaseUnknownScale(t *testing.T) {
 	c := read(t, filepath.Join(shared(t, "cases/16-midstream-no-wscale"), "midstream.pcap")).Capture
-	if got := findings(t, c); got != "warning tcp/zero-window" {
+	if got := findings(t, c); got != "warning tcp/zero-window" || limitedBy(t, c).Measures[0].Name != "share_receiver_window" {
 		t.Errorf("findings are %q", got)
 	}
 	if lost := measure(t, c, "tcp/zero-window", "time_lost"); lost != 289_900_000 {

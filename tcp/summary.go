@@ -73,7 +73,7 @@ func (c *conn) summary(client, server netip.AddrPort, did [2]Activity, opening O
 		s.AboveOffload = s.AboveOffload || d.superSegments > 0
 		s.Directions[i] = Direction{
 			EffectiveMSS: int(d.size), MSSSource: mssSources[d.mss.known], LargestBytes: int64(d.largest), TaggedPackets: int64(d.tagged), VLAN: int(d.vlan),
-			TTL: int(d.signs.ttl), IDsInOrder: d.idents.reliable(), Activity: did[i], RTT: d.rtt.times.summary(),
+			TTL: int(d.signs.ttl), IDsInOrder: d.idents.reliable(), Activity: did[i], RTT: d.rtt.times.summary(), Limit: d.limit.summary(),
 		}
 	}
 	return s

@@ -47,6 +47,8 @@ type Tracker struct {
 	recoveries  pool[recovery]
 	tailPool    pool[tails]
 	eventPool   pool[events]
+	limitPool   pool[limit]
+	ringPool    pool[ackRing]
 	stallPool   pool[stalls]
 	examplePool pool[examples]
 
@@ -233,6 +235,11 @@ func (t *Tracker) finish(c *conn) {
 	c.dir[0].turn()
 	c.dir[1].turn()
 	t.endWaits(c)
+	for i := range c.dir {
+		if l := c.dir[i].limit; l != nil {
+			l.end(c, i)
+		}
+	}
 	t.sum(c)
 	t.table.remove(c)
 	if c.closing {
@@ -247,6 +254,7 @@ func (t *Tracker) finish(c *conn) {
 		t.recoveries.give(c.dir[i].recovery)
 		t.tailPool.give(c.dir[i].tails)
 		t.stallPool.give(c.dir[i].waits.stalls)
+		t.account(c.dir[i].limit)
 	}
 	t.forget(c.events)
 	*c = conn{next: t.free}
