@@ -15,7 +15,7 @@ import (
 
 // flameForms are what a profile can be written as, with the endings that choose them.
 func flameForms() map[string]string {
-	return map[string]string{"svg": ".svg", "folded": ".folded", "pprof": ".pb.gz"}
+	return map[string]string{"svg": ".svg", "folded": ".folded", "pprof": ".pb.gz", "speedscope": ".speedscope.json"}
 }
 
 func flameCommand(e *env) *cobra.Command {
@@ -25,14 +25,14 @@ func flameCommand(e *env) *cobra.Command {
 	var top int
 	cmd := &cobra.Command{
 		Use:   "flame PROFILE",
-		Short: "Draw stack samples as a flame graph, or write them as folded text or pprof",
+		Short: "Draw stack samples as a flame graph, or write them as folded text, pprof or speedscope",
 		Example: `  nettrace flame fixtures/bundles/rr-4345/netserver.perf.txt -o x.svg
   nettrace flame fixtures/bundles/rr-4345/netserver.perf.txt --format folded -o -
   nettrace flame fixtures/bundles/rr-4345/netserver.perf.txt --top 10`,
 	}
 	in.add(cmd)
-	cmd.Flags().StringVarP(&output, "output", "o", "-", "the file to write; its ending (.svg, .folded, .pb.gz) is the form")
-	cmd.Flags().Lookup("format").Usage = "svg, folded or pprof instead of the file's ending; another name is the format of the input"
+	cmd.Flags().StringVarP(&output, "output", "o", "-", "the file to write; its ending (.svg, .folded, .pb.gz, .speedscope.json) is the form")
+	cmd.Flags().Lookup("format").Usage = "svg, folded, pprof or speedscope instead of the file's ending; another name is the format of the input"
 	cmd.Flags().StringVar(&o.Event, "event", "", "the event to show, if there are several")
 	cmd.Flags().StringVar((*string)(&o.Value), "value", "period", "what to add up: period or samples")
 	cmd.Flags().StringVar(&o.Title, "title", "", "title of the picture")
@@ -98,8 +98,10 @@ func flameWriter(form string, p *flame.Profile, o flame.SVGOptions) (func(io.Wri
 		return func(w io.Writer) error { return flame.WriteFolded(w, p, o.Column) }, nil
 	case "pprof":
 		return p.WritePprof, nil
+	case "speedscope":
+		return func(w io.Writer) error { return flame.WriteSpeedscope(w, p) }, nil
 	default:
-		return nil, usage("-o needs a file that ends in .svg, .folded or .pb.gz, or --format svg, folded or pprof")
+		return nil, usage("-o needs a file that ends in .svg, .folded, .pb.gz or .speedscope.json, or --format svg, folded, pprof or speedscope")
 	}
 }
 
