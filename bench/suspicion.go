@@ -146,6 +146,6 @@ func unequalSpread(a, b *sample) string {
 	if p := 2 * f.Survival(ratio*ratio); p >= varianceLevel {
 		return ""
 	}
-	return fmt.Sprintf("unequal variances: %s spreads %.2g times as wide as %s (F test, p < %g), so that the pooled s misleads; Welch's test, which pools nothing, gives p=%.3f",
+	return fmt.Sprintf("unequal variances: %s spreads %.2g times as wide as %s (F test, p < %g), so that the pooled s misleads; Welch's test, which pools nothing, gives p=%.2g",
 		wide.label, ratio, narrow.label, varianceLevel, welchP(a.summary, b.summary))
 }

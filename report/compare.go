@@ -146,7 +146,7 @@ func (p *page) difference(c bench.Comparison) {
 		p.print(fmt.Sprintf("\t%.6g +/- %.6g\n\t%.6g%% +/- %.6g%%\n\t(Student's t, pooled s = %.6g)\n", c.Difference, c.Margin, c.DifferencePercent, c.MarginPercent, c.PooledS))
 	}
 	if m := c.MannWhitney; m != nil {
-		p.print(fmt.Sprintf("\t(medians %+.2f%%, Mann-Whitney p=%.3f%s)\n", m.MedianShift, m.P, ratioText(c.MedianRatio, c.Confidence)))
+		p.print(fmt.Sprintf("\t(medians %+.2f%%, Mann-Whitney p=%.2g%s)\n", m.MedianShift, m.P, ratioText(c.MedianRatio, c.Confidence)))
 	}
 	if math.Abs(c.Difference) <= c.Margin && c.Difference != 0 {
 		need := "more than 100,000 runs"

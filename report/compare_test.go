@@ -51,17 +51,17 @@ Difference at 95.0% confidence
 	-4032.09 +/- 1566.5
 	-41.5682% +/- 11.6089%
 	(Student's t, pooled s = 1344.95)
-	(medians -44.06%, Mann-Whitney p=0.001, ratio 0.5594 [0.4761, 0.7281] at 95% by bootstrap)
+	(medians -44.06%, Mann-Whitney p=0.00058, ratio 0.5594 [0.4761, 0.7281] at 95% by bootstrap)
 *   7       7245.66      11791.98       8789.69     9136.8614     1704.2657
 No difference proven at 95.0% confidence
-	(medians -12.13%, Mann-Whitney p=0.620, ratio 0.8787 [0.7437, 1.227] at 95% by bootstrap)
+	(medians -12.13%, Mann-Whitney p=0.62, ratio 0.8787 [0.7437, 1.227] at 95% by bootstrap)
 	(a difference of -563 would show in four of five attempts with 139 runs of each)
 runs/again against runs/off:
 Difference at 95.0% confidence
 	3469.02 +/- 1619.66
 	61.2054% +/- 33.7887%
 	(Student's t, pooled s = 1390.6)
-	(medians +57.07%, Mann-Whitney p=0.001, ratio 1.571 [1.226, 2.071] at 95% by bootstrap)
+	(medians +57.07%, Mann-Whitney p=0.00058, ratio 1.571 [1.226, 2.071] at 95% by bootstrap)
 
 medians  unit         on           off         against on                         again       against on
 TCP      10^6 bits/s  10003 ± 28%  5596 ± 28%  -44.06% (p=0.001, Holm 0.002 n=7)  8790 ± 34%  ~ (p=0.620 n=7)
