@@ -98,7 +98,7 @@ func isDTraceFrame(line []byte) bool {
 		return true
 	}
 	tick := bytes.IndexByte(line, '`')
-	return n >= 4 && tick > 0 && tick+1 < len(line) && bytes.IndexAny(line[:tick], " \t|@") < 0
+	return n >= 4 && tick > 0 && tick+1 < len(line) && !bytes.ContainsAny(line[:tick], " \t|@")
 }
 
 func isDistribution(line []byte) bool {
