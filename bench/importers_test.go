@@ -311,13 +311,18 @@ func FuzzImporters(f *testing.F) {
 }
 
 func BenchmarkImporters(b *testing.B) {
-	for _, name := range []string{"iperf3-tcp-P4.json", "iperf3-tcp.txt", "uperf-rr.default.txt", "ministat-three-sets.txt", "gobench-tso-on.txt"} {
+	for name, read := range map[string]func(*source.Lines, *source.Ledger) ([]Run, error){
+		"iperf3-tcp-P4.json": ReadIperf3JSON, "iperf3-tcp.txt": ReadIperf3, "uperf-rr.default.txt": ReadUperf, "ministat-three-sets.txt": ReadMinistat, "gobench-tso-on.txt": ReadGoBench,
+	} {
 		text := fixture(b, name)
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			b.ReportAllocs()
 			for b.Loop() {
-				importText(b, name, text)
+				ledger := &source.Ledger{}
+				if runs, err := read(source.NewLines(source.NewInput(name, strings.NewReader(text)), ledger), ledger); err != nil || len(runs) == 0 {
+					b.Fatal(len(runs), err)
+				}
 			}
 		})
 	}
