@@ -21,7 +21,7 @@ type wiresharkSide struct {
 	marks      WiresharkFlags
 	window     uint32 // of the last packet, or windowUnknown
 	scale      int8   // of the window, or one of the two below
-	unscaled   bool   // the last window is that of a SYN
+	unscaled   bool   // no packet but a SYN carried an ACK yet: the window is as it says
 	begun      bool   // first is set
 }
 
@@ -65,7 +65,7 @@ func below(a, b uint32) bool { return int32(a-b) < 0 }
 
 func (s *wiresharkSegment) has(flags uint8) bool { return s.header.Flags&flags != 0 }
 
-// mark judges the packet and takes it into account.
+// mark judges the packet and takes it into account. The order matters: each step sees what the ones before it changed.
 func (s *wiresharkSegment) mark() WiresharkFlags {
 	h := s.header
 	f := s.handshake()
@@ -85,12 +85,13 @@ func (s *wiresharkSegment) mark() WiresharkFlags {
 	if s.has(pcap.ACK) && s.to.continuous != 0 && below(s.to.continuous, h.Ack) {
 		f |= s.to.acknowledgedUnseen()
 	}
-	kind := s.again(f)
-	s.remember(f | kind)
-	return f | kind
+	f |= s.again(f)
+	s.remember(f)
+	return f
 }
 
-// handshake looks at what begins a connection.
+// handshake looks at what begins a connection: a SYN with another initial number begins a new one, a SYN-ACK with another
+// one is marked only.
 func (s *wiresharkSegment) handshake() (f WiresharkFlags) {
 	h, c := s.header, s.conn
 	if h.Flags&(pcap.SYN|pcap.ACK) == pcap.SYN {
@@ -179,13 +180,13 @@ func (s *wiresharkSegment) repeatedACK() WiresharkFlags {
 	return 0
 }
 
-// again returns the marks of a packet whose numbers were seen before.
+// again returns the marks of a packet whose numbers were seen before. More than a byte from the one before the next is new:
+// the byte may have been a probe's.
 func (s *wiresharkSegment) again(f WiresharkFlags) WiresharkFlags {
 	h, from, to := s.header, s.from, s.to
 	if h.Payload == 0 && !s.has(pcap.SYN|pcap.FIN) || f&wiresharkKeepAlive != 0 {
 		return 0
 	}
-	end := s.end()
 	if h.Payload > 0 && to.ack != 0 && !below(to.ack, h.Seq+uint32(h.Payload)) {
 		return wiresharkSpurious | wiresharkRetransmission
 	}
@@ -199,7 +200,7 @@ func (s *wiresharkSegment) again(f WiresharkFlags) WiresharkFlags {
 	if within == 0 {
 		within = wiresharkReorderedWithin
 	}
-	if unsigned(s.now-from.nextAt) < unsigned(within) && end != from.next {
+	if unsigned(s.now-from.nextAt) < unsigned(within) && s.end() != from.next {
 		return wiresharkOutOfOrder
 	}
 	return wiresharkRetransmission
