@@ -144,6 +144,20 @@ func BenchmarkJSON(b *testing.B) {
 	benchmark(b, ReadJSON, fixture(b, "settings", "virtio.ethtool-k.json"))
 }
 
+// The importers of what belongs to the whole host and to the link, each with its fixture.
+func BenchmarkHostOutputs(b *testing.B) {
+	for _, c := range []struct {
+		file string
+		read func(*source.Lines, *source.Ledger) (*Output, error)
+	}{
+		{"udp.nstat.txt", ReadNstat}, {"udp.nstat.json", ReadNstat}, {"udp.snmp.txt", ReadSNMP}, {"udp.netstat.txt", ReadNetstat}, {"udp.stat.txt", ReadStat},
+		{"veth.ip-s-s-link.txt", ReadIPLink}, {"veth.ip-s-link.json", ReadIPLink}, {"tc-s-qdisc.txt", ReadQdisc}, {"vmstat-i.txt", ReadVmstat}, {"netstat-ibdn.txt", ReadNetstatInterfaces},
+		{"virtio.ethtool.txt", ReadLink}, {"ethtool-a.txt", ReadPause}, {"ethtool-x.txt", ReadRSS}, {"ethtool-n.txt", ReadFlowHash},
+	} {
+		b.Run(c.file, func(b *testing.B) { benchmark(b, c.read, fixture(b, "settings", c.file)) })
+	}
+}
+
 func BenchmarkSoftnet(b *testing.B) {
 	benchmark(b, ReadSoftnet, strings.Repeat(strings.Repeat("00ad6638 ", 12)+"00000001 00000000 00000000\n", 256))
 }
