@@ -132,6 +132,7 @@ func CollectSeries(ctx context.Context, paths []string, r *Result, o SeriesOptio
 	slices.SortStableFunc(r.Models.Series, func(a, b Series) int {
 		return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Connection, b.Connection))
 	})
+	r.Models.Series = slices.CompactFunc(r.Models.Series, func(a, b Series) bool { return a.Source == b.Source && a.Connection == b.Connection })
 	return nil
 }
 

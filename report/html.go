@@ -10,7 +10,6 @@ import (
 	"html/template"
 	"io"
 	"reflect"
-	"strings"
 
 	"nettrace/analyze"
 	"nettrace/flame"
@@ -119,7 +118,7 @@ func cleanStrings(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.String:
 		if v.CanSet() {
-			v.SetString(Clean(strings.ToValidUTF8(v.String(), "\ufffd")))
+			v.SetString(Clean(v.String()))
 		}
 	case reflect.Pointer, reflect.Interface:
 		if !v.IsNil() {

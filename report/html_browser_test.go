@@ -360,6 +360,11 @@ func searchByKeyboard(x *tab, demoPage string) {
 	if count() != "no severity is called awful" {
 		x.Errorf("a word that is no severity: %q", count())
 	}
+	x.keys(kb.Escape)
+	x.must(chromedp.Do(x.ctx, chromedp.Click(chromedp.CSS(".counts button.critical"))))
+	if got := value[[]string](x, `Array.from(document.querySelectorAll("article.finding:not([hidden])"), (a) => a.dataset.severity)`); len(got) == 0 || !slices.Equal(slices.Compact(got), []string{"critical"}) {
+		x.Errorf("the count of critical ones shows %q", got)
+	}
 	x.quiet()
 }
 

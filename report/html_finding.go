@@ -139,8 +139,8 @@ func (p *pageMaker) evidence(f *finding.Finding) *table {
 		if p.sources[e.Source] {
 			from.Link = sourceID(e.Source)
 		}
-		next := row{Cells: []cell{from, place, when, text(e.Text)}}
-		if !slices.ContainsFunc(t.Rows, func(r row) bool { return slices.Equal(r.Cells, next.Cells) }) {
+		next := row{ID: anchor("evidence", f.ID, e.Source, place.Text, e.Text), Cells: []cell{from, place, when, text(e.Text)}}
+		if !slices.ContainsFunc(t.Rows, func(r row) bool { return r.ID == next.ID }) {
 			t.Rows = append(t.Rows, next)
 		}
 	}

@@ -224,6 +224,21 @@
     e.preventDefault();
   });
 
+  // The counts of severities filter.
+  for (const badge of document.querySelectorAll(".counts .badge")) {
+    const button = document.createElement("button"), severity = badge.classList[1];
+    button.type = "button";
+    button.className = badge.className;
+    button.textContent = badge.textContent;
+    button.addEventListener("click", () => {
+      const term = "severity:" + severity;
+      search.value = state.q = state.q === term ? "" : term;
+      showMatches();
+      writeFragment();
+    });
+    badge.replaceWith(button);
+  }
+
   function help() {
     const keys = $("keys");
     keys.hidden = !keys.hidden;
