@@ -160,12 +160,14 @@ func (f *dtraceFolder) line(line []byte) bool {
 		}
 		f.histogramEnd()
 	}
+	if isDTraceFrame(line) {
+		f.frame(bytes.TrimSpace(line))
+		return true
+	}
 	keys, value, valued := cutValue(line)
 	switch {
 	case len(bytes.TrimSpace(line)) == 0:
 		f.fresh, f.blank = true, true
-	case isDTraceFrame(line):
-		f.frame(bytes.TrimSpace(line))
 	case isDTraceHeader(line), len(f.blocks) == 0 && isProbe(line):
 	case bytes.HasPrefix(line, []byte("dtrace: ")):
 		f.message(line[len("dtrace: "):])
