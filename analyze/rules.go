@@ -68,6 +68,10 @@ func rules() []rule {
 		hosts(coalesce.SocketBuffer()),
 		runs(bench.Cliff()),
 		runs(bench.Noisy()),
+		runs(bench.Difference()),
+		runs(bench.NotComparable()),
+		runs(bench.CPUCost()),
+		runs(bench.Scaling()),
 	}
 }
 

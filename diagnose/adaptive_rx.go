@@ -63,6 +63,19 @@ func (a *adaptive) name() string {
 	return a.nic.Name
 }
 
+// key names the interface in the same way from run to run.
+func (a *adaptive) key() string { return "interface/" + a.nic.Name }
+
+// fixedUsecs is the fixed value to advise: rx-usecs as it is set, unless that is long itself.
+func (a *adaptive) fixedUsecs() uint64 {
+	const usual = 16 // mlx4_en's default
+	s, _ := a.nic.Setting("ethtool-c", "rx-usecs")
+	if n, known := s.Value.Number(); known && n > 0 && n <= 2*usual {
+		return n
+	}
+	return usual
+}
+
 // cliff is a fall of a transaction rate between two sizes.
 type cliff struct {
 	finding         *finding.Finding
@@ -183,7 +196,7 @@ func diagnosisOf(r *analyze.Result, a *adaptive, cliffs []cliff, p finding.Param
 		Severity:   finding.Warning,
 		Confidence: finding.Medium,
 		Effect:     finding.Effect{Share: 1 - worst.rates[1]/worst.rates[0], Lost: worst.finding.Effect.Lost},
-		Subject:    finding.Subject{Kind: "interface", Key: "interface/" + a.nic.Name, Name: a.name() + driver(a.nic)},
+		Subject:    finding.Subject{Kind: "interface", Key: a.key(), Name: a.name() + driver(a.nic)},
 		Summary: fmt.Sprintf("adaptive interrupt moderation delays each request that is %s over %d MSS: %s to %s transactions/s from %s to %s bytes (-%s)", amount(worst.rest), worst.full,
 			unit.Number(worst.rates[0]), unit.Number(worst.rates[1]), unit.Count(worst.sizes[0]), unit.Count(worst.sizes[1]), unit.Percent(1-worst.rates[1]/worst.rates[0])),
 		Measures: measures(a, worst, p),
@@ -260,14 +273,8 @@ func adaptiveAdvice(a *adaptive, c *cliff) []finding.Advice {
 	if iface == "" {
 		iface = "IFACE"
 	}
-	fixed := "16"
-	if s, ok := a.nic.Setting("ethtool-c", "rx-usecs"); ok {
-		if n, known := s.Value.Number(); known && n > 0 && n <= 32 {
-			fixed = s.Value.String()
-		}
-	}
 	return []finding.Advice{
-		{Text: fmt.Sprintf("ethtool -C %s adaptive-rx off rx-usecs %s on both hosts", iface, fixed), Reference: "ethtool(8); in the thread this brings 10,460 instead of 3,407 transactions/s"},
+		{Text: fmt.Sprintf("ethtool -C %s adaptive-rx off rx-usecs %d on both hosts", iface, a.fixedUsecs()), Reference: "ethtool(8); in the thread this brings 10,460 instead of 3,407 transactions/s"},
 		{Text: fmt.Sprintf("or keep requests at %s bytes or fewer", unit.Count(c.full*c.mss)), Reference: "RFC 6691"},
 		{Text: fmt.Sprintf("to check: ethtool -C %s rx-usecs-high %d must shorten a transaction of %s bytes, and change little at %s", iface, a.delay()/unit.Microsecond/2, unit.Count(c.sizes[1]), unit.Count(c.full*c.mss)), Reference: "cross/adaptive-rx"},
 	}
