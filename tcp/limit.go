@@ -77,7 +77,7 @@ type epoch struct {
 	start          unit.Nanos
 	end, una       uint64 // it ends when end is acknowledged; una is where it began
 	most, before   uint64 // bytes in flight at most, in this one and the one before
-	sends, short   uint32
+	sends, short   uint32 // packets on the wire, and those that end a write short
 	count          uint32
 	flat, stagnant uint8
 	sinceLoss      uint8
@@ -210,7 +210,7 @@ func (t *Tracker) limitOf(c *conn, dir int, s *segment) *limit {
 	}
 	l.charge(limitHandshake, established, s)
 	l.charge(first, s.now, s)
-	l.epoch.start = l.at
+	l.epoch.start, l.epoch.times = l.at, l.times
 	return l
 }
 
@@ -387,7 +387,7 @@ func (l *limit) sentNow(d *direction, s *segment, now unit.Nanos) {
 	}
 	flight := l.nxt - min(l.nxt, l.una)
 	e.most = max(e.most, flight)
-	e.sends++
+	e.sends += uint32(s.wire)
 	if s.header.Payload%s.size != 0 && s.header.Flags&pcap.PSH != 0 {
 		e.short++
 	}
@@ -451,8 +451,11 @@ func (l *limit) classes(busy float64) (window, self limitClass) {
 		e.stagnant = 0
 	}
 	self = limitPaced
-	if busy >= saturated {
+	switch {
+	case busy >= saturated:
 		self = limitBandwidth
+	case grew && !e.over && e.before > 0: // spread over the round trip, and still doubling
+		self = limitSlowStart
 	}
 	switch {
 	case 2*e.short >= e.sends && e.short > 0:
@@ -594,6 +597,8 @@ type dispersion struct {
 	counts [96]uint16
 	sums   [96]float32
 	n      uint32
+	told   uint32  // samples when rate was found
+	rate   float64 // the last quantile
 }
 
 // see adds so many bytes in so much time.
@@ -616,7 +621,7 @@ func (h *dispersion) see(bytes uint64, took unit.Nanos) {
 }
 
 func (h *dispersion) halve() {
-	h.n = 0
+	h.n, h.told = 0, 0
 	for i := range h.counts {
 		h.counts[i] /= 2
 		h.sums[i] /= 2
@@ -626,10 +631,14 @@ func (h *dispersion) halve() {
 
 // quantile returns the rate below which three quarters of the samples are, in bytes per second, and how many there are.
 func (h *dispersion) quantile() (rate float64, samples uint32) {
+	if h.told > 0 && h.n-h.told <= h.n/16 { // it has hardly changed
+		return h.rate, h.n
+	}
 	rank := h.n - h.n/4
 	for i, n := range h.counts {
 		if uint32(n) >= rank && n > 0 {
-			return float64(h.sums[i]) / float64(n), h.n
+			h.rate, h.told = float64(h.sums[i])/float64(n), h.n
+			return h.rate, h.n
 		}
 		rank -= min(rank, uint32(n))
 	}

@@ -259,6 +259,12 @@ func TestNearLimits(t *testing.T) {
 		"loss-random-receiver.pcap": "share_network",
 		"nagle-head-3mss1.pcap":     "share_application", // held for a round trip, then idle
 		"delack-server.pcap":        "share_application",
+		// Their limits are known by construction.
+		"limit-app-idle-receiver.pcap":   "share_application",
+		"limit-rwnd-sender.pcap":         "share_receiver_window",
+		"limit-slow-start-receiver.pcap": "share_slow_start",
+		"limit-timeout-receiver.pcap":    "share_timeout", // nothing arrives: only the identifications tell it from idleness
+		"limit-snd-sender.pcap":          "share_sending_host",
 	} {
 		if f := limitedBy(t, read(t, fixture(t, file)).Capture); f.Measures[0].Name != want {
 			t.Errorf("%s: %s", file, f.Summary)
