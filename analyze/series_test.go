@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"nettrace/fixtures/shared"
 	"nettrace/tcp"
 	"nettrace/unit"
 )
@@ -83,14 +84,7 @@ func TestSeriesHasEveryCitedPacket(t *testing.T) {
 
 // TestSeriesMarksWhatTheTrackerCounts compares marks with the sums of the connection.
 func TestSeriesMarksWhatTheTrackerCounts(t *testing.T) {
-	dir := os.Getenv("NETTRACE_SHARED")
-	if dir == "" {
-		dir = "../../shared"
-	}
-	file := filepath.Join(dir, "data/pcap/loss-queue-sender.pcap")
-	if _, err := os.Stat(file); err != nil {
-		t.Skipf("%s is not there; set NETTRACE_SHARED", file)
-	}
+	file := shared.Path(t, "data", "pcap", "loss-queue-sender.pcap")
 	r := collected(t, SeriesOptions{}, file)
 	if len(r.Models.Series) != 1 {
 		t.Fatalf("%d series", len(r.Models.Series))

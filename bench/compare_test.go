@@ -11,6 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"nettrace/fixtures/shared"
 )
 
 // column makes a set of single values.
@@ -70,12 +72,12 @@ func TestMinistatFiles(t *testing.T) {
 		"constant-sets.out":                 {"const.values.txt", "const2.values.txt"},
 	} {
 		folder := "data/counters/ministat/"
-		text := content(t, shared(t, folder+out))
+		text := content(t, shared.Path(t, folder+out))
 		o := CompareOptions{Ministat: Ministat2015, Confidence: 95}
 		if at := regexp.MustCompile(`at ([\d.]+)% confidence`).FindStringSubmatch(text); at != nil {
 			fmt.Sscan(at[1], &o.Confidence)
 		}
-		c := compared(t, o, numbersSet(t, shared(t, folder+in[0])), numbersSet(t, shared(t, folder+in[1])))
+		c := compared(t, o, numbersSet(t, shared.Path(t, folder+in[0])), numbersSet(t, shared.Path(t, folder+in[1])))
 		_, table, _ := strings.Cut(text, "Stddev\n")
 		got := []string{}
 		for i := range 2 {
@@ -107,10 +109,10 @@ func TestBenchstatReferences(t *testing.T) {
 		"n3.txt":        {"tso-on.n3.bench.txt", "tso-off.n3.bench.txt"},
 		"n4.txt":        {"tso-on.n4.bench.txt", "tso-off.n4.bench.txt"},
 	} {
-		text := content(t, shared(t, "data/counters/benchstat/"+out))
+		text := content(t, shared.Path(t, "data/counters/benchstat/"+out))
 		var sets []Set
 		for _, name := range in {
-			runs, _ := importText(t, name, content(t, shared(t, "data/counters/benchstat/"+name)))
+			runs, _ := importText(t, name, content(t, shared.Path(t, "data/counters/benchstat/"+name)))
 			sets = append(sets, Set{name, runs})
 		}
 		c := compared(t, CompareOptions{}, sets...)
@@ -139,7 +141,7 @@ func TestBenchstatReferences(t *testing.T) {
 
 // TestRingThread compares within the thread's own text.
 func TestRingThread(t *testing.T) {
-	runs, _ := importText(t, "thread", content(t, shared(t, "data/threads/004_37f022e2a57e8313.txt")))
+	runs, _ := importText(t, "thread", content(t, shared.Path(t, "data/threads/004_37f022e2a57e8313.txt")))
 	c := Compare([]Set{{"thread", runs}}, CompareOptions{})
 	var got []string
 	for _, c := range c.Comparisons {
@@ -160,7 +162,7 @@ func TestRingThread(t *testing.T) {
 
 // TestAdaptiveCase compares the rates of the case on adaptive moderation.
 func TestAdaptiveCase(t *testing.T) {
-	before, after := numbersSet(t, shared(t, "cases/28-adaptive-rx-rr/tcp_rr-before.txt")), numbersSet(t, shared(t, "cases/28-adaptive-rx-rr/tcp_rr-after.txt"))
+	before, after := numbersSet(t, shared.Path(t, "cases/28-adaptive-rx-rr/tcp_rr-before.txt")), numbersSet(t, shared.Path(t, "cases/28-adaptive-rx-rr/tcp_rr-after.txt"))
 	for generation, want := range map[Ministat]string{Ministat2015: "9512.8 49.7973 43.2614 0.226463", MinistatNewer: "9512.8 49.7973 43.2614 0.296885"} {
 		c := compared(t, CompareOptions{Ministat: generation}, before, after)
 		if got := fmt.Sprintf("%.6g %.6g %.6g %.6g", c.Difference, c.Margin, c.DifferencePercent, c.MarginPercent); got != want || !c.Significant || c.N[0] != 5 {

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"nettrace/finding"
+	"nettrace/fixtures/shared"
 )
 
 // numbersResults reads columns of numbers as the runs of a bundle.
@@ -88,7 +89,7 @@ func TestDifferenceDirections(t *testing.T) {
 }
 
 func TestDifferenceOfAdaptiveCase(t *testing.T) {
-	found := Difference().Run(numbersResults(t, shared(t, "cases/28-adaptive-rx-rr/tcp_rr-before.txt"), shared(t, "cases/28-adaptive-rx-rr/tcp_rr-after.txt")), nil)
+	found := Difference().Run(numbersResults(t, shared.Path(t, "cases/28-adaptive-rx-rr/tcp_rr-before.txt"), shared.Path(t, "cases/28-adaptive-rx-rr/tcp_rr-after.txt")), nil)
 	if len(found) != 1 || found[0].Severity != finding.Notice || !strings.Contains(found[0].Summary, "5 and 5 runs") {
 		t.Fatalf("%+v", found)
 	}
@@ -121,7 +122,7 @@ func TestNotComparable(t *testing.T) {
 
 // TestNotComparableThread names the runs with -r of the thread, and not those with -m.
 func TestNotComparableThread(t *testing.T) {
-	runs, _ := importText(t, "thread", content(t, shared(t, "data/threads/002_e020891d04dfaba2.txt")))
+	runs, _ := importText(t, "thread", content(t, shared.Path(t, "data/threads/002_e020891d04dfaba2.txt")))
 	found := NotComparable().Run(&Results{Runs: runs}, nil)
 	if len(found) != 1 || measure(t, found[0], "runs") != 6 || measure(t, found[0], "sizes_asked") != 3 || measure(t, found[0], "message_size") != 16384 {
 		t.Fatalf("%+v", found)

@@ -10,20 +10,6 @@ import (
 	"nettrace/source"
 )
 
-// shared returns the path of a file of the shared data folder, and skips the test where there is none.
-func shared(t testing.TB, name string) string {
-	t.Helper()
-	root := os.Getenv("NETTRACE_SHARED")
-	if root == "" {
-		root = filepath.Join("..", "..", "shared")
-	}
-	path := filepath.Join(root, filepath.FromSlash(name))
-	if _, err := os.Stat(path); err != nil {
-		t.Skipf("no %s under %s: set NETTRACE_SHARED to the folder that has it", name, root)
-	}
-	return path
-}
-
 func fixture(t testing.TB, name string) string {
 	t.Helper()
 	return content(t, filepath.Join("..", "fixtures", "bench", name))

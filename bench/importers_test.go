@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"nettrace/fixtures/shared"
 	"nettrace/source"
 )
 
@@ -140,7 +141,7 @@ func TestDetailsOfImporters(t *testing.T) {
 func TestMinistatOutputs(t *testing.T) {
 	for n := 1; n <= 7; n++ {
 		name := fmt.Sprintf("data/published/iflib-mpring.ministat-%d.txt", n)
-		text := content(t, shared(t, name))
+		text := content(t, shared.Path(t, name))
 		for _, text := range []string{text, strings.ReplaceAll(text, "\t", "        "), "> " + strings.ReplaceAll(text, "\n", "\n> ")} {
 			text = strings.ReplaceAll(strings.ReplaceAll(text, "\n> ", "\n"), "> x", "x")
 			runs, entries := importText(t, name, text)
@@ -153,11 +154,11 @@ func TestMinistatOutputs(t *testing.T) {
 			}
 		}
 	}
-	runs, _ := importText(t, "thread", content(t, shared(t, "data/threads/004_37f022e2a57e8313.txt")))
+	runs, _ := importText(t, "thread", content(t, shared.Path(t, "data/threads/004_37f022e2a57e8313.txt")))
 	if len(runs) != 16 { // seven comparisons, of which the second is quoted once more
 		t.Errorf("%d sets in the thread, want 16: %v", len(runs), briefs(runs))
 	}
-	outs, err := filepath.Glob(filepath.Join(filepath.Dir(shared(t, "data/counters/ministat/commands.log")), "*.out"))
+	outs, err := filepath.Glob(filepath.Join(filepath.Dir(shared.Path(t, "data/counters/ministat/commands.log")), "*.out"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,7 +185,7 @@ func TestMinistatOutputs(t *testing.T) {
 // TestCasesOfOthers reads the inputs of public reports.
 func TestCasesOfOthers(t *testing.T) {
 	at := func(name string) ([]Run, []string) {
-		runs, entries := importText(t, name, content(t, shared(t, "cases/"+name)))
+		runs, entries := importText(t, name, content(t, shared.Path(t, "cases/"+name)))
 		return runs, names(entries)
 	}
 	runs, ledger := at("24-iperf3-json-defects/bidir-duplicate-keys.json")
@@ -230,7 +231,7 @@ func TestCasesOfOthers(t *testing.T) {
 
 // TestUperfThread reads the two outputs of uperf 1.0.3 in the thread, wrapped by mail.
 func TestUperfThread(t *testing.T) {
-	runs, entries := importText(t, "thread", content(t, shared(t, "data/threads/000_abb7739147f567c0.txt")))
+	runs, entries := importText(t, "thread", content(t, shared.Path(t, "data/threads/000_abb7739147f567c0.txt")))
 	want := []string{"uperf tcp_stream Txn2  3020 10^6 bits/s 59.26s n=1", "uperf tcp_stream Txn2  9190 10^6 bits/s 60.27s n=1"}
 	if diff := cmp.Diff(want, briefs(runs)); diff != "" || !cmp.Equal(names(entries), []string{"transaction-without-data"}) {
 		t.Errorf("ledger %v (-want +got):\n%s", entries, diff)
@@ -250,10 +251,10 @@ func TestUperfThread(t *testing.T) {
 // TestRecordingsOfIperf3 reads the repeated runs whose rates stand beside them in a column.
 func TestRecordingsOfIperf3(t *testing.T) {
 	for _, set := range []string{"tso-on", "tso-off", "tso-on-again"} {
-		values, _ := readNumbers(t, set, content(t, shared(t, "data/counters/iperf3-compare/"+set+".mbps.txt")))
+		values, _ := readNumbers(t, set, content(t, shared.Path(t, "data/counters/iperf3-compare/"+set+".mbps.txt")))
 		for i, want := range values {
 			name := fmt.Sprintf("data/counters/iperf3-compare/%s.%d.json", set, i+1)
-			runs, entries := importText(t, name, content(t, shared(t, name)))
+			runs, entries := importText(t, name, content(t, shared.Path(t, name)))
 			if len(runs) != 1 || len(entries) > 0 || math.Round(runs[0].Rate*100)/100 != want {
 				t.Errorf("%s: %v, ledger %v, want %g", name, briefs(runs), entries, want)
 			}

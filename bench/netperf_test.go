@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"nettrace/fixtures/shared"
 	"nettrace/source"
 	"nettrace/unit"
 )
@@ -176,7 +177,7 @@ func bins(decades ...string) []Bin {
 
 // TestRecordedFixturesAreWhole holds that the fixtures are the recordings.
 func TestRecordedFixturesAreWhole(t *testing.T) {
-	folder := shared(t, "data/counters/netperf")
+	folder := shared.Path(t, "data/counters/netperf")
 	recorded, err := filepath.Glob(filepath.Join(folder, "*.txt"))
 	if err != nil || len(recorded) != 24 {
 		t.Fatalf("%d recordings (%v), want 24", len(recorded), err)
@@ -221,7 +222,7 @@ func TestPublishedSeries(t *testing.T) {
 		for n, p := range runs[i].Interim {
 			fmt.Fprintf(&got, "%d,%.2f,%.2f,%d.%03d\n", n+1, p.Rate, p.Length.Seconds(), p.EndSeconds, p.EndNanos/1e6)
 		}
-		text := content(t, shared(t, "data/published/mlx4-adaptive-rx.interim-"+size+".csv"))
+		text := content(t, shared.Path(t, "data/published/mlx4-adaptive-rx.interim-"+size+".csv"))
 		_, want, _ := strings.Cut(text, "end_unix_s\n")
 		if diff := cmp.Diff(want, got.String()); diff != "" {
 			t.Errorf("series of %s bytes (-published +read):\n%s", size, diff)
@@ -230,7 +231,7 @@ func TestPublishedSeries(t *testing.T) {
 }
 
 func TestThreadOneMoreByte(t *testing.T) {
-	runs, ledger := read(t, "thread", content(t, shared(t, "data/threads/001_2216560fc2655e92.txt")))
+	runs, ledger := read(t, "thread", content(t, shared.Path(t, "data/threads/001_2216560fc2655e92.txt")))
 	type result struct {
 		request int64
 		rate    float64
@@ -259,8 +260,8 @@ func TestThreadOneMoreByte(t *testing.T) {
 }
 
 func TestThreadZeroCopy(t *testing.T) {
-	runs, ledger := read(t, "thread", content(t, shared(t, "data/threads/002_e020891d04dfaba2.txt")))
-	rows := strings.Split(strings.TrimSpace(content(t, shared(t, "data/published/sdp-bzcopy.netperf-by-hand.csv"))), "\n")[2:]
+	runs, ledger := read(t, "thread", content(t, shared.Path(t, "data/threads/002_e020891d04dfaba2.txt")))
+	rows := strings.Split(strings.TrimSpace(content(t, shared.Path(t, "data/published/sdp-bzcopy.netperf-by-hand.csv"))), "\n")[2:]
 	if len(runs) != len(rows) {
 		t.Fatalf("%d results, want %d", len(runs), len(rows))
 	}
@@ -287,14 +288,14 @@ func TestThreadZeroCopy(t *testing.T) {
 // TestOtherThreads holds that prose about netperf is no output of it.
 func TestOtherThreads(t *testing.T) {
 	for _, name := range []string{"000_abb7739147f567c0.txt", "003_d98e0baaaa1ad5b0.txt", "004_37f022e2a57e8313.txt"} {
-		if runs, _ := read(t, name, content(t, shared(t, "data/threads/"+name))); len(runs) > 0 {
+		if runs, _ := read(t, name, content(t, shared.Path(t, "data/threads/"+name))); len(runs) > 0 {
 			t.Errorf("%s: %d results at %v, want none", name, len(runs), runs[0].Pos)
 		}
 	}
 }
 
 func TestRowsByHand(t *testing.T) {
-	runs, _ := read(t, "by-hand", content(t, shared(t, "data/published/sdp-bzcopy.netperf-by-hand.txt")))
+	runs, _ := read(t, "by-hand", content(t, shared.Path(t, "data/published/sdp-bzcopy.netperf-by-hand.txt")))
 	if len(runs) != 12 || runs[11].Rate != 10254.89 || runs[11].Sizes.Message != 1048576 || runs[11].Remote.DemandMicros != 0.835 {
 		t.Fatalf("%d results, last %+v", len(runs), runs[len(runs)-1])
 	}

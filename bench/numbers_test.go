@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"nettrace/fixtures/shared"
 	"nettrace/source"
 )
 
@@ -63,14 +64,14 @@ func TestSniffNumbers(t *testing.T) {
 // TestNumbersOfOthers reads the columns of the published series and of the case on adaptive moderation.
 func TestNumbersOfOthers(t *testing.T) {
 	for _, name := range []string{"tcp_rr-before.txt", "tcp_rr-after.txt"} {
-		text := content(t, shared(t, "cases/28-adaptive-rx-rr/"+name))
+		text := content(t, shared.Path(t, "cases/28-adaptive-rx-rr/"+name))
 		if got, _ := readNumbers(t, name, text); len(got) != 5 || SniffNumbers([]byte(text)) != source.Weak {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
 	runs, _ := read(t, "log", fixture(t, "netperf-interim.as-archived.txt"))
 	for i, size := range []string{"4344", "4345"} {
-		got, _ := readNumbers(t, size, content(t, shared(t, filepath.Join("data/published", "mlx4-adaptive-rx.interim-"+size+".values.txt"))))
+		got, _ := readNumbers(t, size, content(t, shared.Path(t, filepath.Join("data/published", "mlx4-adaptive-rx.interim-"+size+".values.txt"))))
 		var want []float64
 		for _, p := range runs[i].Interim {
 			want = append(want, p.Rate)

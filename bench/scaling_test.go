@@ -7,6 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"nettrace/fixtures/shared"
 )
 
 // curveOf makes runs of rates by number of streams.
@@ -72,7 +74,7 @@ func TestUSLIsFound(t *testing.T) {
 
 // TestUSLOfRingThread fits the published curves of the ring's variants.
 func TestUSLOfRingThread(t *testing.T) {
-	rows := csvRows(t, shared(t, "data/published/iflib-mpring.netperf-scaling.csv"))
+	rows := csvRows(t, shared.Path(t, "data/published/iflib-mpring.netperf-scaling.csv"))
 	var fits []USL
 	for variant := 1; variant <= 4; variant++ {
 		var points []Point

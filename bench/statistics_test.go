@@ -11,6 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"nettrace/fixtures/shared"
 )
 
 // TestBenchmath holds p-values, medians and their intervals to those of benchstat's library.
@@ -69,12 +71,12 @@ func TestStudentTable(t *testing.T) {
 // TestPublishedComparisons computes the ring thread's comparisons from the summaries printed there.
 func TestPublishedComparisons(t *testing.T) {
 	sets := map[string][]Summary{}
-	for _, row := range csvRows(t, shared(t, "data/published/iflib-mpring.ministat-sets.csv")) {
+	for _, row := range csvRows(t, shared.Path(t, "data/published/iflib-mpring.ministat-sets.csv")) {
 		v := func(i int) float64 { return number([]byte(row[i])) }
 		sets[row[0]] = append(sets[row[0]], Summary{N: int(v(3)), Min: v(4), Max: v(5), Median: v(6), Mean: v(7), StdDev: v(8)})
 	}
 	proven := 0
-	for _, row := range csvRows(t, shared(t, "data/published/iflib-mpring.ministat-results.csv")) {
+	for _, row := range csvRows(t, shared.Path(t, "data/published/iflib-mpring.ministat-results.csv")) {
 		pair := sets[row[0]]
 		r := Student(pair[0], pair[1], 95, MinistatNewer)
 		if row[2] == "" {

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"nettrace/fixtures/shared"
 )
 
 func accounts(t *testing.T, dir string) []*Accounting {
@@ -36,7 +38,7 @@ func TestAccounting(t *testing.T) {
 		{dir: "g-napi-udp2flow", sent: 2276715, arrived: 2276715, lost: 1083074, at: "socket"},
 		{dir: "i-rps-backlog", sent: 959678, arrived: 959678, lost: 562241, at: "socket", delivery: 512},
 	} {
-		a := accounts(t, shared(t, "data", "counters", c.dir))[0]
+		a := accounts(t, shared.Path(t, "data", "counters", c.dir))[0]
 		if a.Sent != c.sent || a.Arrived != c.arrived || a.Lost != c.lost || a.LostAt != c.at || a.Retransmitted != c.retransmitted || a.Needless != c.needless {
 			t.Errorf("%s: sent %d, arrived %d, lost %d at %q, retransmitted %d, needless %d; want %+v", c.dir, a.Sent, a.Arrived, a.Lost, a.LostAt, a.Retransmitted, a.Needless, c)
 		}

@@ -3,12 +3,14 @@ package coalesce
 import (
 	"strings"
 	"testing"
+
+	"nettrace/fixtures/shared"
 )
 
 // Public cases whose inputs the importers cover: what has to come out, as their expected.md say.
 
 func TestCaseOneQueue(t *testing.T) {
-	outputs, _ := readDir(t, shared(t, "cases", "19-rss-one-queue"))
+	outputs, _ := readDir(t, shared.Path(t, "cases", "19-rss-one-queue"))
 	h := Join(outputs, Options{})[0]
 	for name, want := range map[string]struct {
 		delta, last uint64
@@ -32,7 +34,7 @@ func TestCaseOneQueue(t *testing.T) {
 }
 
 func TestCaseRings(t *testing.T) {
-	outputs, ledger := readDir(t, shared(t, "cases", "21-ethtool-ring-na"))
+	outputs, ledger := readDir(t, shared.Path(t, "cases", "21-ethtool-ring-na"))
 	if len(outputs) != 3 || len(ledger) > 0 {
 		t.Fatalf("%d outputs, ledger %+v; want 3 and nothing", len(outputs), ledger)
 	}
@@ -56,7 +58,7 @@ func TestCaseRings(t *testing.T) {
 }
 
 func TestCaseSoftnet(t *testing.T) {
-	outputs, _ := readDir(t, shared(t, "cases", "18-softnet-cpu0-only"))
+	outputs, _ := readDir(t, shared.Path(t, "cases", "18-softnet-cpu0-only"))
 	for _, s := range Join(outputs, Options{})[0].tables("proc-softnet_stat") {
 		for _, r := range s.Rows {
 			var others, first uint64

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"nettrace/fixtures/shared"
 	"nettrace/source"
 )
 
@@ -216,7 +217,7 @@ func TestInterrupts(t *testing.T) {
 
 // The columns of all kernels, as the case of softnet_stat gives them.
 func TestSoftnetColumns(t *testing.T) {
-	dir := shared(t, "cases", "22-softnet-columns-offline")
+	dir := shared.Path(t, "cases", "22-softnet-columns-offline")
 	for file, c := range map[string]struct {
 		cpus    []int
 		assumed bool
@@ -289,7 +290,7 @@ func TestShellLog(t *testing.T) {
 
 // The thread's mails: all outputs in them are found, and no others.
 func TestThreads(t *testing.T) {
-	dir := shared(t, "data", "threads")
+	dir := shared.Path(t, "data", "threads")
 	files, err := filepath.Glob(filepath.Join(dir, "*.txt"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no threads in %s (%v)", dir, err)
@@ -319,7 +320,7 @@ func TestThreads(t *testing.T) {
 
 // Every public counter output of a tool that is read gives one output; the others give none.
 func TestPublicCounters(t *testing.T) {
-	dir := shared(t, "data", "public-counters")
+	dir := shared.Path(t, "data", "public-counters")
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		t.Fatal(err)

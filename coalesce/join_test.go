@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"nettrace/fixtures/shared"
 	"nettrace/unit"
 )
 
@@ -29,7 +30,7 @@ func counter(t *testing.T, h *Host, name string) Counter {
 // host joins a folder of the shared data and returns one of its hosts.
 func host(t *testing.T, group string, peer bool, dir ...string) *Host {
 	t.Helper()
-	outputs, ledger := readDir(t, shared(t, dir...))
+	outputs, ledger := readDir(t, shared.Path(t, dir...))
 	for _, e := range ledger {
 		t.Errorf("%v: unexpected ledger entry %+v", dir, e)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"nettrace/finding"
+	"nettrace/fixtures/shared"
 )
 
 // recorded joins outputs of a host, each at the beginning and at the end of ten seconds, or once.
@@ -195,7 +196,7 @@ func TestRecordedLosses(t *testing.T) {
 		measure(t, f, "lost_packets", 5336, 0)
 		measure(t, f, "lost_share", 5336.0/3179593, 1e-9)
 	}
-	outputs, _ = readDir(t, shared(t, "data", "counters", "d-udp-flood"))
+	outputs, _ = readDir(t, shared.Path(t, "data", "counters", "d-udp-flood"))
 	f := only(t, Join(outputs, Options{})[0], SocketBuffer(), nil)
 	measure(t, f, "lost_datagrams", 2002334, 0)
 	measure(t, f, "lost_share", 2002334.0/3052592, 1e-9)
@@ -203,7 +204,7 @@ func TestRecordedLosses(t *testing.T) {
 
 // Case 18: one CPU first, the squeeze second, and neither for the small server.
 func TestCaseOneCPU(t *testing.T) {
-	outputs, _ := readDir(t, shared(t, "cases", "18-softnet-cpu0-only"))
+	outputs, _ := readDir(t, shared.Path(t, "cases", "18-softnet-cpu0-only"))
 	h := Join(outputs, Options{})[0]
 	f := only(t, h, OneCPU(), nil)
 	measure(t, f, "cpu_share", 30000000.0/30052000, 1e-9)
@@ -225,7 +226,7 @@ func TestCaseOneCPU(t *testing.T) {
 
 // Case 19: scaling without effect although channels, table and fields are right; one loss seen twice.
 func TestCaseScaling(t *testing.T) {
-	outputs, _ := readDir(t, shared(t, "cases", "19-rss-one-queue"))
+	outputs, _ := readDir(t, shared.Path(t, "cases", "19-rss-one-queue"))
 	h := Join(outputs, Options{})[0]
 	f := only(t, h, OneQueue(), nil)
 	measure(t, f, "queue_share", 1, 1e-9)
@@ -259,7 +260,7 @@ func TestCaseScaling(t *testing.T) {
 
 // Case 20: the ring is empty because interrupts outnumber packets; a larger one is not the advice, and the share is an estimate.
 func TestCaseOverflow(t *testing.T) {
-	outputs, _ := readDir(t, shared(t, "cases", "20-irq-overflow-storm"))
+	outputs, _ := readDir(t, shared.Path(t, "cases", "20-irq-overflow-storm"))
 	f := only(t, Join(outputs, Options{})[0], RingOverrun(), nil)
 	measure(t, f, "lost_packets", 214300, 0)
 	measure(t, f, "lost_share", 214300.0/226300, 1e-9)

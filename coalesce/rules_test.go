@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"nettrace/finding"
+	"nettrace/fixtures/shared"
 	"nettrace/source"
 )
 
@@ -87,7 +88,7 @@ func TestStorm(t *testing.T) {
 
 // The case of the switch whose overflow interrupt was not masked, beside a busy and healthy NIC.
 func TestStormOfOverflow(t *testing.T) {
-	outputs, _ := readDir(t, shared(t, "cases", "20-irq-overflow-storm"))
+	outputs, _ := readDir(t, shared.Path(t, "cases", "20-irq-overflow-storm"))
 	h := Join(outputs, Options{})[0]
 	f := only(t, h, Storm(), nil)
 	if f.Subject.Key != "eth0" || f.Severity != finding.Critical {
@@ -108,7 +109,7 @@ func TestStormOfOverflow(t *testing.T) {
 // 500,000 packets/s on one queue are concentration, not a storm: 50 packets per interrupt are not known to the rule, but
 // 10,000 interrupts/s are no storm whatever they bring.
 func TestOneQueueIsNoStorm(t *testing.T) {
-	outputs, _ := readDir(t, shared(t, "cases", "18-softnet-cpu0-only"))
+	outputs, _ := readDir(t, shared.Path(t, "cases", "18-softnet-cpu0-only"))
 	for _, h := range Join(outputs, Options{}) {
 		for _, r := range []finding.On[*Host]{Storm(), Imbalance()} {
 			for _, f := range r.Run(h, nil) {
@@ -224,7 +225,7 @@ func TestModerationLatency(t *testing.T) {
 
 // Case 28 with its files: what was in force, and that the high value played no part.
 func TestAdaptiveRR(t *testing.T) {
-	outputs, _ := readDir(t, shared(t, "cases", "28-adaptive-rx-rr"))
+	outputs, _ := readDir(t, shared.Path(t, "cases", "28-adaptive-rx-rr"))
 	h := Join(outputs, Options{})[0]
 	h.Exchange = &Exchange{Rate: 21989.12, RequestBytes: 1, ResponseBytes: 1, Outstanding: 1, From: "netperf TCP_RR", Pos: source.Pos{Source: "tcp_rr-before.txt", Line: 1}}
 	f := only(t, h, ModerationLatency(), nil)
@@ -263,7 +264,7 @@ func TestClean(t *testing.T) {
 		"d-udp-flood": "socket/receive-buffer UDP", "g-napi-udp2flow": "socket/receive-buffer UDP", "i-rps-backlog": "socket/receive-buffer UDP",
 		"f-napi-16flow": "nic/ring-overrun peer/lcv0",
 	} {
-		outputs, _ := readDir(t, shared(t, "data", "counters", dir))
+		outputs, _ := readDir(t, shared.Path(t, "data", "counters", dir))
 		var got []string
 		for _, h := range Join(outputs, Options{}) {
 			for _, r := range rules() {

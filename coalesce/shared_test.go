@@ -10,20 +10,6 @@ import (
 	"nettrace/source"
 )
 
-// shared returns a folder of the shared data, and skips the test where there is none.
-func shared(t testing.TB, parts ...string) string {
-	t.Helper()
-	root := os.Getenv("NETTRACE_SHARED")
-	if root == "" {
-		root = filepath.Join("..", "..", "shared")
-	}
-	dir := filepath.Join(append([]string{root}, parts...)...)
-	if _, err := os.Stat(dir); err != nil {
-		t.Skipf("no shared data: %s is absent; set NETTRACE_SHARED", dir)
-	}
-	return dir
-}
-
 // importer is a row of the table that the tests read with; the table of formats is elsewhere.
 type importer struct {
 	name  string

@@ -3,29 +3,16 @@ package datapath
 import (
 	"context"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
-)
 
-// shared returns a path of the shared data, and skips the test where it is absent.
-func shared(t testing.TB, parts ...string) string {
-	t.Helper()
-	root := os.Getenv("NETTRACE_SHARED")
-	if root == "" {
-		root = filepath.Join("..", "..", "shared")
-	}
-	path := filepath.Join(append([]string{root}, parts...)...)
-	if _, err := os.Stat(path); err != nil {
-		t.Skipf("no shared data: %s is absent; set NETTRACE_SHARED", path)
-	}
-	return path
-}
+	"nettrace/fixtures/shared"
+)
 
 // The published figures that are built in are those of the shared table, with their units, roles and bars.
 func TestPublishedFigures(t *testing.T) {
-	text, err := os.ReadFile(shared(t, "checks", "published-points.tsv"))
+	text, err := os.ReadFile(shared.Path(t, "checks", "published-points.tsv"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"nettrace/fixtures/shared"
 	"nettrace/source"
 )
 
@@ -82,7 +83,7 @@ func TestSniffFolded(t *testing.T) {
 		}
 	}
 	for _, pattern := range []string{"data/stacks/*.folded", "data/stacks/variants/*.folded", "cases/*/*.folded"} {
-		files, _ := filepath.Glob(filepath.Join(shared(t, "data/stacks"), "..", "..", pattern))
+		files, _ := filepath.Glob(filepath.Join(shared.Path(t, "data/stacks"), "..", "..", pattern))
 		for _, path := range files {
 			if text := content(t, path); len(text) > 100 && !strings.Contains(path, "v3-") && SniffFolded(text[:min(4096, len(text))]) != source.Weak {
 				t.Errorf("%s is not recognised", path)
@@ -122,7 +123,7 @@ func TestFoldedRoundTrip(t *testing.T) {
 }
 
 func TestCasesFolded(t *testing.T) {
-	root := shared(t, "cases")
+	root := shared.Path(t, "cases")
 	p, _ := readFolded(t, content(t, filepath.Join(root, "03-perf-last-event-crlf", "crlf.folded")))
 	if got, want := folded(t, p, Column{}), "app;main;cold 1\napp;main;hot 3\n"; got != want {
 		t.Errorf("crlf.folded: %q, want %q", got, want)

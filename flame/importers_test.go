@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"nettrace/fixtures/shared"
 	"nettrace/source"
 )
 
@@ -80,7 +81,7 @@ func TestReadPmcstat(t *testing.T) {
 
 // TestPmcstatTruth: own shares add up to the top level's counts, and to the header's where nothing is cut.
 func TestPmcstatTruth(t *testing.T) {
-	root := shared(t, "data/public-stacks")
+	root := shared.Path(t, "data/public-stacks")
 	for name, want := range map[string]int64{"inferno/collapse-pmc/iperf3.txt": 118, "inferno/collapse-pmc/shared.txt": 232, "inferno/collapse-pmc/simple.txt": 262077, "speedscope/pmcstat-simple.txt": 12603} {
 		path := filepath.Join(root, name)
 		text := content(t, path)
@@ -125,7 +126,7 @@ func TestReadDTrace(t *testing.T) {
 		{"CR LF", strings.ReplaceAll(stack, "\n", "\r\n") + "                3\r\n", "unix`b;unix`a 3\n", ""},
 		{"names with blanks", "\n              app`operator+(Vec const&, int)+0x1f\n              app`<T as U>::f (.llvm.12)\n                3\n", "app`<T as U>::f (.llvm.12);app`operator+(Vec const&, int) 3\n", ""},
 	})
-	want, err := os.ReadFile(filepath.Join(shared(t, "cases/05-dtrace-leaf-without-offset"), "offsets.dtrace"))
+	want, err := os.ReadFile(filepath.Join(shared.Path(t, "cases/05-dtrace-leaf-without-offset"), "offsets.dtrace"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +167,7 @@ func TestReadBpftrace(t *testing.T) {
 			"iperf3;u;e;k 5\n", "recorder-loss x3 @3 map-without-stack x1 @4"},
 		{"JSON cut", `{"type": "map", "data": {"@": {"\n    k+8\n": 5, "\n    e`, "", "damaged-json x1 @1"},
 	})
-	text, err := os.ReadFile(filepath.Join(shared(t, "cases/06-bpftrace-offsets-two-stacks"), "maps.bt.txt"))
+	text, err := os.ReadFile(filepath.Join(shared.Path(t, "cases/06-bpftrace-offsets-two-stacks"), "maps.bt.txt"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +180,7 @@ func TestReadBpftrace(t *testing.T) {
 
 // TestBpftraceTruth compares keys and totals with those counted when the recordings were made.
 func TestBpftraceTruth(t *testing.T) {
-	root := shared(t, "data/stacks/bpftrace")
+	root := shared.Path(t, "data/stacks/bpftrace")
 	for name, want := range map[string]struct {
 		event string
 		total int64
@@ -215,7 +216,7 @@ func readBinary(t testing.TB, read func(*source.Input, *source.Ledger) (*Profile
 
 // TestPprofTop compares the functions with the most of their own with go tool pprof -top.
 func TestPprofTop(t *testing.T) {
-	root := shared(t, "data/stacks/go-pprof")
+	root := shared.Path(t, "data/stacks/go-pprof")
 	for name, want := range map[string]struct {
 		event string
 		total int64
@@ -269,7 +270,7 @@ func percentClose(a, b string) float64 {
 }
 
 func TestReadSpeedscope(t *testing.T) {
-	root := shared(t, "data/public-stacks/speedscope")
+	root := shared.Path(t, "data/public-stacks/speedscope")
 	simple := content(t, filepath.Join(root, "simple-sampled.speedscope.json"))
 	p, ledger := readBinary(t, ReadSpeedscope, simple)
 	if got, want := folded(t, p, Column{}), "a;b 5000000000\na;b;c 5000000000\na;b;d 4000000000\n"; got != want || len(entries(ledger)) > 0 || p.Events[0].Samples != 5 {
@@ -333,7 +334,7 @@ func TestSpeedscopeRoundTrip(t *testing.T) {
 
 // TestPublicPprof reads the profiles that speedscope and pprof publish.
 func TestPublicPprof(t *testing.T) {
-	root := shared(t, "data/public-stacks")
+	root := shared.Path(t, "data/public-stacks")
 	data := content(t, filepath.Join(root, "speedscope", "simple.prof"))
 	if data[0] == 0x1f {
 		z, err := gzip.NewReader(bytes.NewReader(data))
@@ -461,7 +462,7 @@ func TestFixtures(t *testing.T) {
 // TestPublicExpected compares with the results that other tools' projects ship: whole where names are plain, else by the
 // depths of stacks and their counts, since those tools cut arguments and hashes off names.
 func TestPublicExpected(t *testing.T) {
-	root := shared(t, "data/public-stacks")
+	root := shared.Path(t, "data/public-stacks")
 	for _, c := range []struct {
 		input, expected string
 		read            reader
@@ -502,7 +503,7 @@ func TestReadBCC(t *testing.T) {
 		{"stackcount", "Tracing 1 functions for \"f\"... Hit Ctrl-C to end.\n  a\n    --\n  b\n    tar [15187]\n    5\n\nDetaching...\n  a\n    1\n", "tar;b;a 5\n", ""},
 		{"cut", start + "    a\n    main\n", "", "cut-input x1 @3"},
 	})
-	root := shared(t, "data/public-stacks/bcc")
+	root := shared.Path(t, "data/public-stacks/bcc")
 	for name, want := range map[string]int64{"profile-default.txt": 1 + 1 + 4 + 5, "stackcount-default.txt": 1 + 2 + 36 + 38 + 79, "stackcount-P-d.txt": 1 + 2 + 5 + 15 + 171} {
 		_, text, _ := bytes.Cut(content(t, filepath.Join(root, name)), []byte("\n")) // the first line is the prompt
 		if SniffBCC(text) != source.Strong {

@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"nettrace/fixtures/shared"
 )
 
 func layout(t testing.TB, p *Profile, o LayoutOptions) *Layout {
@@ -193,7 +195,7 @@ func holds(t *rapid.T, l *Layout) {
 func (l *Layout) min() int64 { return int64(l.MinShare * float64(l.Total)) }
 
 func TestCaseGeometry(t *testing.T) {
-	root := filepath.Join(shared(t, "cases"), "04-flamegraph-self-width-deep")
+	root := filepath.Join(shared.Path(t, "cases"), "04-flamegraph-self-width-deep")
 	p, _ := readFolded(t, content(t, filepath.Join(root, "nested-self.folded")))
 	l := layout(t, p, LayoutOptions{})
 	shares, own := map[string]float64{}, map[string]int64{}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"nettrace/finding"
+	"nettrace/fixtures/shared"
 )
 
 // stackText writes samples of one event as perf prints them, n of each stack (root first, kernel).
@@ -74,7 +75,7 @@ func TestLockSpinClean(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"net-cpuclock", "lock-contention", "diff-before-tcp", "irq-handlers-g", "iperf-client"} {
-		if f := spin(t, string(content(t, shared(t, "data/stacks/"+name+".perf.txt")))); len(f) > 0 {
+		if f := spin(t, string(content(t, shared.Path(t, "data/stacks/"+name+".perf.txt")))); len(f) > 0 {
 			t.Errorf("%s: %+v", name, f)
 		}
 	}

@@ -11,12 +11,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/pprof/profile"
 
+	"nettrace/fixtures/shared"
 	"nettrace/source"
 )
 
 // TestTruth compares the totals by event with an independent counter's, on all recordings and ways of printing them.
 func TestTruth(t *testing.T) {
-	folder := shared(t, "data/stacks")
+	folder := shared.Path(t, "data/stacks")
 	truths, _ := filepath.Glob(filepath.Join(folder, "truth", "*.json"))
 	for _, path := range truths {
 		name := strings.TrimSuffix(filepath.Base(path), ".json")

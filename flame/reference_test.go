@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"nettrace/fixtures/shared"
 	"nettrace/source"
 )
 
@@ -183,9 +184,9 @@ func TestReferences(t *testing.T) {
 		{"public-stacks/speedscope/system-wide.linux-perf.txt", "public-stacks/speedscope/expected/system-wide.linux-perf.txt.folded", "", 0, ""},
 	} {
 		t.Run(filepath.Base(c.text), func(t *testing.T) {
-			p, _ := readPerf(t, content(t, shared(t, filepath.Join("data", c.text))))
+			p, _ := readPerf(t, content(t, shared.Path(t, filepath.Join("data", c.text))))
 			got := stackcollapse(folded(t, p, Column{Event: c.event}))
-			want := parseFolded(string(content(t, shared(t, filepath.Join("data", c.expected)))))
+			want := parseFolded(string(content(t, shared.Path(t, filepath.Join("data", c.expected)))))
 			var differences []string
 			for stack, count := range want {
 				if got[stack] != count {

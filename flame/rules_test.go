@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"nettrace/finding"
+	"nettrace/fixtures/shared"
 )
 
 // stackRules are all rules over profiles.
@@ -258,18 +259,18 @@ func TestCleanRecordings(t *testing.T) {
 		clean(name, p)
 	}
 	for _, name := range []string{"net-cpuclock", "lock-contention", "diff-before-tcp", "diff-after-udp", "iperf-client", "cpp-inlined-odd-comm", "irq-handlers-g", "sched-futex-odd-comm", "variants/v0-default", "variants/v5-srcline"} {
-		p, _ := readPerf(t, content(t, shared(t, "data/stacks/"+name+".perf.txt")))
+		p, _ := readPerf(t, content(t, shared.Path(t, "data/stacks/"+name+".perf.txt")))
 		clean(name, p)
 	}
 	for _, name := range []string{"kstack.txt", "kstack-ustack-comm.txt"} {
-		p, _ := readText(t, ReadBpftrace, content(t, filepath.Join(shared(t, "data/stacks/bpftrace"), name)))
+		p, _ := readText(t, ReadBpftrace, content(t, filepath.Join(shared.Path(t, "data/stacks/bpftrace"), name)))
 		clean(name, p)
 	}
 }
 
 // TestRulesOfUnresolvedRecording: a kernel that hides its symbols is told, with how to see them.
 func TestRulesOfUnresolvedRecording(t *testing.T) {
-	p, _ := readPerf(t, content(t, shared(t, "data/stacks/variants/v10-kernel-unresolved.perf.txt")))
+	p, _ := readPerf(t, content(t, shared.Path(t, "data/stacks/variants/v10-kernel-unresolved.perf.txt")))
 	f := Unresolved().Run(p, nil)
 	if len(f) != 1 || f[0].Severity != finding.Warning || !strings.Contains(f[0].Advice[0].Text, "kptr_restrict") {
 		t.Errorf("%+v", f)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"nettrace/fixtures/shared"
 	"nettrace/source"
 )
 
@@ -125,7 +126,7 @@ func (b svgBox) name() string {
 }
 
 func TestCaseEscaping(t *testing.T) {
-	p, _ := readFolded(t, content(t, filepath.Join(shared(t, "cases"), "26-svg-escaping", "names.folded")))
+	p, _ := readFolded(t, content(t, filepath.Join(shared.Path(t, "cases"), "26-svg-escaping", "names.folded")))
 	got := map[string]string{}
 	for _, b := range parse(t, svgOf(t, p, SVGOptions{})).Frames.Boxes {
 		first, _, _ := strings.Cut(b.Title, "\n")
@@ -144,7 +145,7 @@ func TestCaseEscaping(t *testing.T) {
 }
 
 func TestCaseSelfWidth(t *testing.T) {
-	root := filepath.Join(shared(t, "cases"), "04-flamegraph-self-width-deep")
+	root := filepath.Join(shared.Path(t, "cases"), "04-flamegraph-self-width-deep")
 	p, _ := readFolded(t, content(t, filepath.Join(root, "self.folded")))
 	for _, b := range parse(t, svgOf(t, p, SVGOptions{})).Frames.Boxes {
 		if b.name() == "child" && (b.Width != "25.0000%" || b.X != "75.0000%" || !strings.HasPrefix(b.Title, "child (25 samples, 25.00%)")) {

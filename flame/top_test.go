@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"nettrace/fixtures/shared"
 	"nettrace/source"
 )
 
@@ -43,7 +44,7 @@ func TestTop(t *testing.T) {
 
 // TestTopLeaves compares own samples with the independent counter's five largest leaves, on all recordings.
 func TestTopLeaves(t *testing.T) {
-	folder := shared(t, "data/stacks")
+	folder := shared.Path(t, "data/stacks")
 	truths, _ := filepath.Glob(filepath.Join(folder, "truth", "*.json"))
 	for _, path := range truths {
 		name := strings.TrimSuffix(filepath.Base(path), ".json")

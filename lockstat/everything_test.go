@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"nettrace/fixtures/shared"
 	"nettrace/source"
 )
 
@@ -49,7 +50,7 @@ func fixtureTexts(t testing.TB) map[string][]byte {
 
 // TestNoFalseRecognition runs the sniffers over every line of what other tools printed and people wrote.
 func TestNoFalseRecognition(t *testing.T) {
-	root := filepath.Dir(shared(t, "data"))
+	root := filepath.Dir(shared.Path(t, "data"))
 	lines := 0
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || filepath.Ext(path) != ".txt" || strings.Contains(path, "locks/") || strings.Contains(path, "/lockstat/") || strings.Contains(path, "23-lock-stat") {

@@ -61,17 +61,3 @@ func one(t testing.TB, path string, sniff func([]byte) source.Match, read reader
 	}
 	return tables[0]
 }
-
-// shared returns a file of the shared data, or skips the test.
-func shared(t testing.TB, elem ...string) string {
-	t.Helper()
-	root := os.Getenv("NETTRACE_SHARED")
-	if root == "" {
-		root = "../../shared"
-	}
-	path := filepath.Join(append([]string{root}, elem...)...)
-	if _, err := os.Stat(path); err != nil {
-		t.Skipf("no %s; set NETTRACE_SHARED to the folder of shared data", path)
-	}
-	return path
-}

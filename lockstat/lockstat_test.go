@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"nettrace/fixtures/shared"
 	"nettrace/source"
 	"nettrace/unit"
 )
@@ -310,7 +311,7 @@ func TestPublicLockstat(t *testing.T) {
 		{"lockstat.illumos-man-ex7-hottest-caller.txt", 6, 0, 0, 0, []string{"cut-by-hand"}},
 	} {
 		t.Run(c.file, func(t *testing.T) {
-			table := one(t, shared(t, "data", "public-locks", c.file), SniffLockstat, ReadLockstat, c.ledger...)
+			table := one(t, shared.Path(t, "data", "public-locks", c.file), SniffLockstat, ReadLockstat, c.ledger...)
 			if len(table.Rows) != c.rows {
 				t.Errorf("%d rows, want %d", len(table.Rows), c.rows)
 			}
@@ -326,14 +327,14 @@ func TestPublicLockstat(t *testing.T) {
 
 // TestBinBounds checks both readings of a histogram on the manual pages' samples, where the means prove them.
 func TestBinBounds(t *testing.T) {
-	table := one(t, shared(t, "data", "public-locks", "lockstat.freebsd-man-ex3-stack.txt"), SniffLockstat, ReadLockstat, "cut-by-hand")
+	table := one(t, shared.Path(t, "data", "public-locks", "lockstat.freebsd-man-ex3-stack.txt"), SniffLockstat, ReadLockstat, "cut-by-hand")
 	if diff := cmp.Diff([]Bin{{512, 1024, 11}, {1024, 2048, 14}, {2048, 4096, 6}, {4096, 8192, 1}}, table.Rows[0].Hold.Bins); diff != "" {
 		t.Error(diff)
 	}
 	if got := table.Rows[0].Stack; len(got) != 7 || got[0] != "tcp_input+0xf54" || got[6] != "0xffffffff808cf9ee" {
 		t.Errorf("stack %q", got)
 	}
-	table = one(t, shared(t, "data", "public-locks", "lockstat.illumos-man-ex3-stack-wrapped.txt"), SniffLockstat, ReadLockstat, "cut-by-hand")
+	table = one(t, shared.Path(t, "data", "public-locks", "lockstat.illumos-man-ex3-stack-wrapped.txt"), SniffLockstat, ReadLockstat, "cut-by-hand")
 	if diff := cmp.Diff([]Bin{{256, 512, 5}, {512, 1024, 2}, {1024, 2048, 1}, {16384, 32768, 1}}, table.Rows[0].Wait.Bins); diff != "" {
 		t.Error(diff)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"nettrace/fixtures/shared"
 	"nettrace/source"
 	"nettrace/unit"
 )
@@ -181,7 +182,7 @@ func TestPublicPerfLock(t *testing.T) {
 		if strings.HasPrefix(name, "perf-report") {
 			sniff, decode = SniffPerfLockReport, ReadPerfLockReport
 		}
-		return one(t, shared(t, "data", "public-locks", name), sniff, decode, ledger...)
+		return one(t, shared.Path(t, "data", "public-locks", name), sniff, decode, ledger...)
 	}
 	t.Run("slab names", func(t *testing.T) {
 		table := read(t, "perf-contention.abl-slab.list-2024.txt")

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"nettrace/fixtures/shared"
 	"nettrace/source"
 	"nettrace/unit"
 )
@@ -21,7 +22,7 @@ func lockNamed(t *testing.T, table *Table, name, kind string) *Lock {
 
 // TestCase23 reads version 0.3, which has no averages, with the figures that the case gives.
 func TestCase23(t *testing.T) {
-	table := one(t, shared(t, "cases", "23-lock-stat-v03", "lock_stat.txt"), SniffProcLockStat, ReadProcLockStat)
+	table := one(t, shared.Path(t, "cases", "23-lock-stat-v03", "lock_stat.txt"), SniffProcLockStat, ReadProcLockStat)
 	if table.Tool.Version != "0.3" || len(table.Locks) != 4 {
 		t.Fatalf("version %q, %d locks", table.Tool.Version, len(table.Locks))
 	}
@@ -68,12 +69,12 @@ func TestCase23(t *testing.T) {
 }
 
 func TestPublicProcLockStat(t *testing.T) {
-	table := one(t, shared(t, "data", "public-locks", "lock_stat-0.4.kernel-doc.txt"), SniffProcLockStat, ReadProcLockStat)
+	table := one(t, shared.Path(t, "data", "public-locks", "lock_stat-0.4.kernel-doc.txt"), SniffProcLockStat, ReadProcLockStat)
 	w, r := lockNamed(t, table, "&mm->mmap_sem", "write"), lockNamed(t, table, "&mm->mmap_sem", "read")
 	if w.Hold != 17464026916320 || w.Contentions != 84 || r.Wait != 325629520 || r.Contentions != 100 || len(w.Sites) != 4 || len(w.Holders) != 4 || len(r.Sites) != 0 {
 		t.Errorf("%+v\n%+v", w, r)
 	}
-	table = one(t, shared(t, "data", "public-locks", "lock_stat-0.4.kernel-doc-grep-head.txt"), SniffProcLockStat, ReadProcLockStat)
+	table = one(t, shared.Path(t, "data", "public-locks", "lock_stat-0.4.kernel-doc-grep-head.txt"), SniffProcLockStat, ReadProcLockStat)
 	if l := lockNamed(t, table, "&mapping->i_mmap_mutex", ""); len(table.Locks) != 10 || l.Wait != 31767507988390 || l.Acquisitions != 8893984 || table.Tool.Version != "0.4" {
 		t.Errorf("%+v", l)
 	}
@@ -83,7 +84,7 @@ func TestPublicProcLockStat(t *testing.T) {
 	if f := judge(t, table, nil); len(f) != 2 || f[0].Subject.Key != "&mapping->i_mmap_mutex" || f[1].Subject.Key != "clockevents_lock" || f[1].Severity.String() != "warning" {
 		t.Errorf("%+v", f)
 	}
-	table = one(t, shared(t, "data", "public-locks", "lock_stat-0.3.linux-mm-2009.txt"), SniffProcLockStat, ReadProcLockStat)
+	table = one(t, shared.Path(t, "data", "public-locks", "lock_stat-0.3.linux-mm-2009.txt"), SniffProcLockStat, ReadProcLockStat)
 	if l := table.Locks[0]; l.Contentions != 3086077 || l.Known != "memory-counter" || l.Sites[0].Caller != "res_counter_charge+0x4d" || len(l.Sites) != 3 || len(l.Holders) != 3 {
 		t.Errorf("%+v", l)
 	}

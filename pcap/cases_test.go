@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"nettrace/fixtures/shared"
 	"nettrace/source"
 	"nettrace/unit"
 )
@@ -14,7 +15,7 @@ import (
 
 func readCase(t testing.TB, path string) capture {
 	t.Helper()
-	return readFile(t, filepath.Join(shared(t, "cases"), path))
+	return readFile(t, filepath.Join(shared.Path(t, "cases"), path))
 }
 
 const caseEpoch = 1_700_000_000 * unit.Second

@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"nettrace/fixtures/shared"
 	"nettrace/source"
 	"nettrace/unit"
 )
@@ -23,19 +24,6 @@ import (
 var update = flag.Bool("update", false, "write testdata/tshark.tsv anew; needs tshark and the shared data")
 
 const fixtures = "../fixtures/pcap"
-
-// shared returns a folder of the shared data, and skips the test where there is none.
-func shared(t testing.TB, folder string) string {
-	root := os.Getenv("NETTRACE_SHARED")
-	if root == "" {
-		root = "../../shared"
-	}
-	root = filepath.Join(root, folder)
-	if _, err := os.Stat(root); err != nil {
-		t.Skipf("%s is not there; set NETTRACE_SHARED to the folder that holds %s", root, folder)
-	}
-	return root
-}
 
 // decoded is a packet of its own with its header.
 type decoded struct {
@@ -177,7 +165,7 @@ func TestFigures(t *testing.T) {
 	known := readFigures(t)
 	folders := []string{fixtures}
 	for _, folder := range []string{"data/pcap", "data/public-pcap"} {
-		t.Run(folder, func(t *testing.T) { folders = append(folders, shared(t, folder)) })
+		t.Run(folder, func(t *testing.T) { folders = append(folders, shared.Path(t, folder)) })
 	}
 	for _, folder := range folders {
 		for _, path := range captures(t, folder) {
@@ -233,12 +221,14 @@ func writeFigures(t testing.TB) {
 	var b strings.Builder
 	b.WriteString("# tshark 4.0.17, sums over each file; written by go test -run TestFigures -update\n")
 	b.WriteString("# file frames bytes tcp udp tcp.len tcp.seq_raw tcp.ack_raw tcp.window_size_value first_ns last_ns\n")
-	for _, folder := range []string{"data/pcap", "data/public-pcap"} {
-		for _, path := range captures(t, shared(t, folder)) {
-			f := tsharkFigures(t, path)
-			if strings.HasSuffix(path, ".xz") {
+	written := map[string]bool{} // fixtures are copies of some, under the same names
+	for _, folder := range []string{shared.Path(t, "data/pcap"), shared.Path(t, "data/public-pcap"), fixtures} {
+		for _, path := range captures(t, folder) {
+			if written[filepath.Base(path)] || strings.HasSuffix(path, ".xz") {
 				continue
 			}
+			written[filepath.Base(path)] = true
+			f := tsharkFigures(t, path)
 			fmt.Fprintln(&b, filepath.Base(path), f.Frames, f.Bytes, f.TCP, f.UDP, f.Payload, f.Seqs, f.Acks, f.Windows, int64(f.First), int64(f.Last))
 		}
 	}

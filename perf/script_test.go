@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"nettrace/fixtures/shared"
 	"nettrace/source"
 )
 
@@ -57,7 +58,7 @@ func names(l *source.Ledger) []string {
 }
 
 func TestCases(t *testing.T) {
-	root := shared(t, "cases")
+	root := shared.Path(t, "cases")
 	app := "[/opt/app/app]"
 	for _, c := range []struct {
 		file string

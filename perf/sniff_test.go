@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"nettrace/fixtures/shared"
 	"nettrace/source"
 )
 
@@ -34,7 +35,7 @@ func TestSniffFramesOnly(t *testing.T) {
 
 // TestSniffOthers asks at every line of many other outputs: none of them is perf's.
 func TestSniffOthers(t *testing.T) {
-	root := shared(t, "data")
+	root := shared.Path(t, "data")
 	asked := 0
 	for _, pattern := range []string{"threads/*.txt", "counters/*/*", "locks/*.txt", "locks/constructed/*", "published/*", "public-counters/*", "public-locks/*", "stacks/bpftrace/*", "stacks/go-pprof/*.txt", "stacks/*.folded",
 		"public-stacks/bcc/*", "public-stacks/lockstat/*", "public-stacks/flamegraph/example*", "public-stacks/inferno/collapse-dtrace/*.txt", "public-stacks/inferno/collapse-pmc/*.txt", "public-stacks/speedscope/folded*", "public-stacks/speedscope/pmcstat*"} {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"nettrace/fixtures/shared"
 	"nettrace/source"
 )
 
@@ -112,7 +113,7 @@ func content(t testing.TB, path string) []byte {
 // TestTruth compares every count with the independent counter's, on all recordings and all ways of printing them.
 func TestTruth(t *testing.T) {
 	for _, folder := range []string{"stacks", "public-stacks/firefox", "public-stacks/flamescope", "public-stacks/speedscope"} {
-		truths, _ := filepath.Glob(filepath.Join(shared(t, filepath.Join("data", folder)), "truth", "*.json"))
+		truths, _ := filepath.Glob(filepath.Join(shared.Path(t, filepath.Join("data", folder)), "truth", "*.json"))
 		for _, path := range truths {
 			name := strings.TrimSuffix(filepath.Base(path), ".json")
 			if name == "v8-ip-sym" || strings.HasPrefix(name, "pmcstat") {

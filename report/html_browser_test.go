@@ -27,6 +27,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"nettrace/finding"
+	"nettrace/fixtures/shared"
 )
 
 // browser starts Chromium without a network, or skips the test. NETTRACE_CHROMIUM names another one.
@@ -296,7 +297,7 @@ func TestPageInBrowser(t *testing.T) {
 
 	t.Run("names of case 26", func(t *testing.T) {
 		x := newTab(t, b)
-		x.open(address(saved(t, pageOf(t, analysed(t, filepath.Join(recordings(t, "cases"), "26-svg-escaping", "names.folded")), HTMLOptions{}))))
+		x.open(address(saved(t, pageOf(t, analysed(t, filepath.Join(shared.Path(t, "cases"), "26-svg-escaping", "names.folded")), HTMLOptions{}))))
 		x.slash()
 		x.keys("push_back(int&&)")
 		x.is("found as plain text", `document.getElementById("matches").textContent.includes("1 frame, 27.8 %")`)

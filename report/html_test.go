@@ -22,6 +22,7 @@ import (
 	"nettrace/analyze"
 	"nettrace/diagnose"
 	"nettrace/finding"
+	"nettrace/fixtures/shared"
 	"nettrace/source"
 )
 
@@ -61,20 +62,6 @@ func saved(t testing.TB, page []byte) string {
 		t.Fatal(err)
 	}
 	return path
-}
-
-// recordings returns a folder of recordings beside the checkout, or skips the test.
-func recordings(t testing.TB, below string) string {
-	t.Helper()
-	dir := os.Getenv("NETTRACE_SHARED")
-	if dir == "" {
-		dir = "../shared" // tests run in the checkout
-	}
-	dir = filepath.Join(dir, below)
-	if _, err := os.Stat(dir); err != nil {
-		t.Skipf("%s is not there; set NETTRACE_SHARED", dir)
-	}
-	return dir
 }
 
 func TestPageOfTheDemo(t *testing.T) {
@@ -280,7 +267,7 @@ func checkHarmless(t testing.TB, page []byte) {
 // TestNamesOfCase26 shows names with the characters of XML exactly.
 func TestNamesOfCase26(t *testing.T) {
 	t.Chdir("..")
-	page := pageOf(t, analysed(t, filepath.Join(recordings(t, "cases"), "26-svg-escaping", "names.folded")), HTMLOptions{})
+	page := pageOf(t, analysed(t, filepath.Join(shared.Path(t, "cases"), "26-svg-escaping", "names.folded")), HTMLOptions{})
 	checkHarmless(t, page)
 	p := parsePage(t, page)
 	for _, name := range []string{"std::vector<int, std::allocator<int> >::push_back(int&&)", "operator&&(A const&, B const&)", `Time::Moment::(""`, `it's "quoted"`, "AT&T_&lt", "100%% of %s", "µs_timer→irq", "[unknown]"} {

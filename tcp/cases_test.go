@@ -5,13 +5,14 @@ import (
 	"slices"
 	"testing"
 
+	"nettrace/fixtures/shared"
 	"nettrace/unit"
 )
 
 // The cases are captures rebuilt from public reports, with the right outcome beside them.
 
 func TestCaseVLANInOneDirection(t *testing.T) {
-	j := read(t, filepath.Join(shared(t, "cases/12-vlan-one-direction"), "half-tagged.pcap"))
+	j := read(t, filepath.Join(shared.Path(t, "cases/12-vlan-one-direction"), "half-tagged.pcap"))
 	if len(j.Connections) != 1 {
 		t.Fatalf("%d connections, want 1", len(j.Connections))
 	}
@@ -32,7 +33,7 @@ func TestCaseVLANInOneDirection(t *testing.T) {
 }
 
 func TestCaseKeepAlives(t *testing.T) {
-	j := read(t, filepath.Join(shared(t, "cases/13-keepalive-not-loss"), "keepalive.pcap"))
+	j := read(t, filepath.Join(shared.Path(t, "cases/13-keepalive-not-loss"), "keepalive.pcap"))
 	out, in := &j.Connections[0].Directions[ClientToServer], &j.Connections[0].Directions[ServerToClient]
 	if out.KeepAlives != 3 || in.KeepAlives != 2 || out.Bytes != 20 || in.Bytes != 22 {
 		t.Errorf("%d and %d keep-alives, %d and %d bytes", out.KeepAlives, in.KeepAlives, out.Bytes, in.Bytes)
@@ -46,7 +47,7 @@ func TestCaseKeepAlives(t *testing.T) {
 }
 
 func TestCaseSequenceWrap(t *testing.T) {
-	j := read(t, filepath.Join(shared(t, "cases/14-seq-wrap"), "wrap.pcap"))
+	j := read(t, filepath.Join(shared.Path(t, "cases/14-seq-wrap"), "wrap.pcap"))
 	in := &j.Connections[0].Directions[ServerToClient]
 	if in.GoodputBytes != 17376 || in.MissedBytes != 0 {
 		t.Errorf("%d bytes, %d missed", in.GoodputBytes, in.MissedBytes)
@@ -60,7 +61,7 @@ func TestCaseSequenceWrap(t *testing.T) {
 
 func TestCaseMirrorPort(t *testing.T) {
 	for _, file := range []string{"same-vlan.pcap", "routed.pcap"} {
-		j := read(t, filepath.Join(shared(t, "cases/15-span-duplicates"), file))
+		j := read(t, filepath.Join(shared.Path(t, "cases/15-span-duplicates"), file))
 		c := &j.Connections[0]
 		out, in := &c.Directions[ClientToServer], &c.Directions[ServerToClient]
 		if j.Totals.Copies != 11 || out.Packets+in.Packets != 11 {
@@ -76,7 +77,7 @@ func TestCaseMirrorPort(t *testing.T) {
 }
 
 func TestCaseMidstream(t *testing.T) {
-	j := read(t, filepath.Join(shared(t, "cases/16-midstream-no-wscale"), "midstream.pcap"))
+	j := read(t, filepath.Join(shared.Path(t, "cases/16-midstream-no-wscale"), "midstream.pcap"))
 	c := &j.Connections[0]
 	if c.Began != "midstream" || c.Handshake.WindowScaleKnown || c.Handshake.RoundTrip != 0 {
 		t.Errorf("began %s, handshake %+v", c.Began, c.Handshake)
@@ -93,7 +94,7 @@ func TestCaseMidstream(t *testing.T) {
 }
 
 func TestCaseNagleExchanges(t *testing.T) {
-	j := read(t, filepath.Join(shared(t, "cases/17-nagle-keepalive-40ms"), "httpd.pcap"))
+	j := read(t, filepath.Join(shared.Path(t, "cases/17-nagle-keepalive-40ms"), "httpd.pcap"))
 	c := &j.Connections[0]
 	if x := &c.Exchanges; x.Count != 3 || x.Times.Min != 290*unit.Microsecond || x.Times.P50 != 41030*unit.Microsecond || x.Times.Max != 41330*unit.Microsecond || !x.Sequential() {
 		t.Errorf("%+v", c.Exchanges)
@@ -104,7 +105,7 @@ func TestCaseNagleExchanges(t *testing.T) {
 }
 
 func TestCaseFastOpen(t *testing.T) {
-	j := read(t, filepath.Join(shared(t, "cases/27-tfo-syn-data"), "tfo.pcap"))
+	j := read(t, filepath.Join(shared.Path(t, "cases/27-tfo-syn-data"), "tfo.pcap"))
 	if len(j.Connections) != 3 {
 		t.Fatalf("%d connections, want 3", len(j.Connections))
 	}
@@ -132,7 +133,7 @@ func TestCaseFastOpen(t *testing.T) {
 
 // Public captures with known oddities.
 func TestPublic(t *testing.T) {
-	dir := shared(t, "data/public-pcap")
+	dir := shared.Path(t, "data/public-pcap")
 	dups := read(t, filepath.Join(dir, "zeek-ssh-dups.pcap")).Totals
 	if dups.Copies != 280 || dups.RetransmittedPackets != 0 || dups.DuplicateACKs != 0 {
 		t.Errorf("zeek-ssh-dups: %d copies, %d retransmissions, %d duplicate ACKs; want 280, 0, 0", dups.Copies, dups.RetransmittedPackets, dups.DuplicateACKs)
@@ -164,7 +165,7 @@ func TestPublic(t *testing.T) {
 
 // Captures at both ends whose losses are known from the emulator's log.
 func TestLimits(t *testing.T) {
-	dir := shared(t, "data/limits")
+	dir := shared.Path(t, "data/limits")
 	for file, lost := range map[string]int64{"net-loss-sender.pcap": 36, "net-loss-receiver.pcap": 36, "timeout-sender.pcap": 43, "app-idle-sender.pcap": 0, "rwnd-receiver.pcap": 0, "slow-start-sender.pcap": 0} {
 		if got := read(t, filepath.Join(dir, file)).Totals; got.LostPackets != lost || got.ReorderedPackets != 0 {
 			t.Errorf("%s: %d lost, %d late; want %d, 0", file, got.LostPackets, got.ReorderedPackets, lost)

@@ -3,7 +3,6 @@ package tcp
 import (
 	"errors"
 	"io"
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -16,20 +15,6 @@ const (
 	fixtures = "../fixtures/pcap"
 	bundle   = "../fixtures/bundles/rr-4345"
 )
-
-// shared returns a folder of the shared data, and skips the test where there is none.
-func shared(t testing.TB, folder string) string {
-	t.Helper()
-	root := os.Getenv("NETTRACE_SHARED")
-	if root == "" {
-		root = "../../shared"
-	}
-	root = filepath.Join(root, folder)
-	if _, err := os.Stat(root); err != nil {
-		t.Skipf("%s is not there; set NETTRACE_SHARED to the folder that holds %s", root, folder)
-	}
-	return root
-}
 
 // judged is what the tracker makes of a capture file.
 type judged struct {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -14,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"nettrace/finding"
+	"nettrace/fixtures/shared"
 	"nettrace/pcap"
 	"nettrace/source"
 	"nettrace/unit"
@@ -58,7 +58,7 @@ func cutPrefix(s, prefix string) (string, bool) {
 
 // TestLimitedBy holds the verdicts at both ends, and that the ends agree.
 func TestLimitedBy(t *testing.T) {
-	dir := shared(t, "data/limits")
+	dir := shared.Path(t, "data/limits")
 	for name, want := range mustSay {
 		var at [2]map[string]float64
 		for i, end := range []string{"sender", "receiver"} {
@@ -94,7 +94,7 @@ func between(rate float64, name string) bool {
 // TestLimitIntervals holds that two limits in turn are told apart in time: the phases of one sender, by its own log.
 func TestLimitIntervals(t *testing.T) {
 	const change, roundTrip = 1065 * unit.Millisecond, 51 * unit.Millisecond // from the begin of the first phase
-	dir := shared(t, "data/limits")
+	dir := shared.Path(t, "data/limits")
 	for _, end := range []string{"sender", "receiver"} {
 		k := &read(t, filepath.Join(dir, "snd-"+end+".pcap")).Connections[0]
 		var long []LimitInterval
@@ -144,8 +144,8 @@ func sums(t testing.TB, c *Capture) (accounts int) {
 func TestLimitTimesSum(t *testing.T) {
 	accounts := 0
 	folders := []string{fixtures}
-	if root := os.Getenv("NETTRACE_SHARED"); root != "" || exists("../../shared") {
-		folders = append(folders, shared(t, "data/pcap"), shared(t, "data/limits"), shared(t, "data/public-pcap"))
+	for _, folder := range []string{"data/pcap", "data/limits", "data/public-pcap"} {
+		t.Run(folder, func(t *testing.T) { folders = append(folders, shared.Path(t, folder)) })
 	}
 	for _, folder := range folders {
 		files, err := filepath.Glob(filepath.Join(folder, "*.pcap"))
@@ -159,11 +159,6 @@ func TestLimitTimesSum(t *testing.T) {
 	if accounts < 20 {
 		t.Errorf("only %d accounts", accounts)
 	}
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }
 
 // TestLimitTimesSumAlways holds it for made-up connections.
@@ -219,7 +214,7 @@ func packetsOf(t testing.TB, path string) []made {
 // TestLimitsOfDamaged holds that damage makes no wrong verdict: it stays, or becomes unknown, and lacking packets lower the
 // confidence.
 func TestLimitsOfDamaged(t *testing.T) {
-	dir := shared(t, "data/limits")
+	dir := shared.Path(t, "data/limits")
 	for name, want := range mustSay {
 		for _, end := range []string{"sender", "receiver"} {
 			packets := packetsOf(t, filepath.Join(dir, name+"-"+end+".pcap"))

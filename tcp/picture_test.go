@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"nettrace/fixtures/shared"
 	"nettrace/pcap"
 	"nettrace/unit"
 )
@@ -54,7 +55,7 @@ func pictured(t *testing.T, c *Capture) string {
 
 func TestCaseMirrorPortIsAFinding(t *testing.T) {
 	for file, routed := range map[string]float64{"same-vlan.pcap": 0, "routed.pcap": 11} {
-		c := read(t, filepath.Join(shared(t, "cases/15-span-duplicates"), file)).Capture
+		c := read(t, filepath.Join(shared.Path(t, "cases/15-span-duplicates"), file)).Capture
 		for name, want := range map[string]float64{"copies": 11, "copy_distance": 15_000, "routed_copies": routed} {
 			if got := measure(t, c, "capture/duplicates", name); got != want {
 				t.Errorf("%s: %s is %g, want %g", file, name, got, want)
@@ -119,7 +120,7 @@ func TestClock(t *testing.T) {
 
 // TestWrongChecksums holds that checksums are looked at in whole packets.
 func TestWrongChecksums(t *testing.T) {
-	c := read(t, filepath.Join(shared(t, "data/public-pcap"), "zeek-mpls-in-vlan.pcap")).Capture
+	c := read(t, filepath.Join(shared.Path(t, "data/public-pcap"), "zeek-mpls-in-vlan.pcap")).Capture
 	if got := measure(t, c, "capture/checksum-offload", "wrong_checksums"); got != 3 {
 		t.Errorf("%g wrong checksums, want 3", got)
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"nettrace/finding"
+	"nettrace/fixtures/shared"
 )
 
 // TestFixtures holds what is known of the captures in the tree: each rule fires, nearly fires and stays silent.
@@ -173,7 +174,7 @@ func complete(t *testing.T, f *finding.Finding) {
 
 // TestTruthTable runs the rows of the project's truth table whose rules are in this package.
 func TestTruthTable(t *testing.T) {
-	checks, captures := shared(t, "checks"), shared(t, "data/pcap")
+	checks, captures := shared.Path(t, "checks"), shared.Path(t, "data/pcap")
 	f, err := os.Open(filepath.Join(checks, "tcp-truth.tsv"))
 	if err != nil {
 		t.Fatal(err)
@@ -240,7 +241,7 @@ func manifest(t *testing.T, path string) []manifestRow {
 
 // TestManifest compares every sample capture with the figures that tshark and arithmetic give in its manifest.
 func TestManifest(t *testing.T) {
-	dir := shared(t, "data/pcap")
+	dir := shared.Path(t, "data/pcap")
 	copies := map[string]int{ // the manifest counts every copy; here they are set aside
 		"two-interfaces.pcapng": 160, "two-interfaces.pcapng.gz": 160, "comments.pcapng": 160, "with-secrets.pcapng": 160, "mixed-linktypes.pcapng": 84, "truncated-midblock.pcapng": 96,
 		"loss-random-receiver.pcap": 3, // duplicated by the network, within microseconds
@@ -283,7 +284,7 @@ func TestManifest(t *testing.T) {
 
 // TestSameBytesEverywhere holds the identity that sender, wire and receiver of one transfer agree on.
 func TestSameBytesEverywhere(t *testing.T) {
-	dir := shared(t, "data/pcap")
+	dir := shared.Path(t, "data/pcap")
 	for _, files := range [][]string{
 		{"bulk-tso-sender.pcap", "bulk-tso-wire.pcap", "bulk-gro-receiver.pcap"},
 		{"bulk-tso-sender2.pcap", "bulk-nogro-receiver.pcap"},

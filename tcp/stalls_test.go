@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"nettrace/fixtures/shared"
 	"nettrace/pcap"
 	"nettrace/unit"
 )
@@ -82,7 +83,7 @@ func TestZeroWindowTime(t *testing.T) {
 }
 
 func TestCaseStalls(t *testing.T) {
-	c := read(t, filepath.Join(shared(t, "cases/17-nagle-keepalive-40ms"), "httpd.pcap")).Capture
+	c := read(t, filepath.Join(shared.Path(t, "cases/17-nagle-keepalive-40ms"), "httpd.pcap")).Capture
 	found := DelayedACKStall().Run(c, nil)
 	if len(found) != 1 {
 		t.Fatalf("%d findings", len(found))
@@ -103,7 +104,7 @@ func TestCaseStalls(t *testing.T) {
 
 // TestCaseUnknownScale holds that nothing is claimed of a window whose scale is not known, but that zero is zero.
 func TestCaseUnknownScale(t *testing.T) {
-	c := read(t, filepath.Join(shared(t, "cases/16-midstream-no-wscale"), "midstream.pcap")).Capture
+	c := read(t, filepath.Join(shared.Path(t, "cases/16-midstream-no-wscale"), "midstream.pcap")).Capture
 	if got := findings(t, c); got != "warning tcp/zero-window" || limitedBy(t, c).Measures[0].Name != "share_receiver_window" {
 		t.Errorf("findings are %q", got)
 	}
@@ -113,7 +114,7 @@ func TestCaseUnknownScale(t *testing.T) {
 }
 
 func TestCaseKeptAlive(t *testing.T) {
-	c := read(t, filepath.Join(shared(t, "cases/13-keepalive-not-loss"), "keepalive.pcap")).Capture
+	c := read(t, filepath.Join(shared.Path(t, "cases/13-keepalive-not-loss"), "keepalive.pcap")).Capture
 	if got := findings(t, c); got != "info tcp/keepalive-only" {
 		t.Errorf("findings are %q", got)
 	}

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"nettrace/fixtures/shared"
 	"nettrace/pcap"
 	"nettrace/source"
 )
@@ -54,7 +55,7 @@ func samplePath(t testing.TB, sample string) string {
 	if _, err := os.Stat(own); err == nil && strings.HasPrefix(sample, "pcap/") {
 		return own
 	}
-	return shared(t, filepath.Join("data", sample))
+	return shared.Path(t, filepath.Join("data", sample))
 }
 
 // wiresharkMarks returns our marks on the packets of a capture.
@@ -154,7 +155,7 @@ func readMarks(t *testing.T) map[string]marks {
 func writeMarks(t *testing.T) {
 	var b strings.Builder
 	for _, folder := range []string{"pcap", "public-pcap"} {
-		paths, err := filepath.Glob(filepath.Join(shared(t, "data/"+folder), "*"))
+		paths, err := filepath.Glob(filepath.Join(shared.Path(t, "data/"+folder), "*"))
 		if err != nil {
 			t.Fatal(err)
 		}
