@@ -60,7 +60,7 @@ func OpenPacketFile(path string) (*PacketFile, error) {
 		if len(src.Layers) > 0 {
 			why = "it is compressed (" + strings.Join(src.Layers, ", ") + "): decompress it to a plain file to see all packets"
 		}
-		return f.keep(src.Input, why)
+		return f.keep(src.Input, "only the first packets are kept: "+why)
 	})
 	if err != nil {
 		return nil, err
@@ -68,9 +68,10 @@ func OpenPacketFile(path string) (*PacketFile, error) {
 	return f, nil
 }
 
-// KeepPackets keeps the first packets of a capture that is read only once, such as one from a pipe.
+// KeepPackets keeps the first packets of a capture that is read only once, such as one from a pipe. If r holds only the
+// beginning of it, why says so.
 func KeepPackets(name string, r io.Reader, why string) (*PacketFile, error) {
-	f := &PacketFile{path: name}
+	f := &PacketFile{path: name, limit: why}
 	return f, f.keep(source.NewInput(name, r), why)
 }
 
@@ -95,23 +96,25 @@ func (f *PacketFile) open(src *source.Source) error {
 	return nil
 }
 
-// keep copies the first packets.
+// keep copies the first packets. why says why there may be more of them.
 func (f *PacketFile) keep(in *source.Input, why string) error {
 	reader, err := captureReader(in)
 	if err != nil {
 		return err
 	}
-	size := 0
-	for len(f.kept) < keptPackets && size < keptBytes {
+	for size := 0; ; {
 		p, err := reader.Next()
 		if err != nil {
+			break
+		}
+		if len(f.kept) >= keptPackets || size >= keptBytes {
+			f.limit = why
 			break
 		}
 		f.starts(p)
 		f.kept = append(f.kept, p.Copy())
 		size += len(p.Data)
 	}
-	f.limit = why
 	f.extent = Extent{Bytes: in.Offset(), Done: true}
 	if n := len(f.kept); n > 0 {
 		f.extent.Records = f.kept[n-1].Record
