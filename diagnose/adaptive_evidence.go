@@ -1,8 +1,6 @@
 package diagnose
 
 import (
-	"fmt"
-
 	"nettrace/analyze"
 	"nettrace/finding"
 	"nettrace/source"
@@ -110,7 +108,7 @@ func missing(packets, counters piece) []string {
 		list = append(list, "no capture shows the packets of such a request; they are computed from its size (tcpdump -s 128 on the sender and the receiver)")
 	}
 	if !counters.found() {
-		list = append(list, fmt.Sprint("no counters show the ratio of packets received and sent; it is computed from the size (ethtool -S before and after a run)"))
+		list = append(list, "no counters show the ratio of packets received and sent; it is computed from the size (ethtool -S before and after a run)")
 	}
 	return list
 }
