@@ -56,8 +56,9 @@ func analyzeFlags(e *env, cmd *cobra.Command) func(*cobra.Command, []string) err
 	var in inputFlags
 	var output, color, failOn string
 	var params []string
-	var verbose bool
+	var verbose, noPredict bool
 	in.add(cmd)
+	cmd.Flags().BoolVar(&noPredict, "no-predict", false, "do not try what is advised in the reference datapath")
 	cmd.Flags().StringVarP(&output, "output", "o", "text", "text, json, ndjson or markdown")
 	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "print all findings with all numbers and places")
 	cmd.Flags().StringArrayVar(&params, "param", nil, "a threshold, as RULE.NAME=VALUE (see nettrace explain RULE)")
@@ -72,7 +73,7 @@ func analyzeFlags(e *env, cmd *cobra.Command) func(*cobra.Command, []string) err
 		if err != nil {
 			return err
 		}
-		r, err := e.analyze(cmd.Context(), args, analyze.Options{Format: in.format, Params: set})
+		r, err := e.analyze(cmd.Context(), args, analyze.Options{Format: in.format, Params: set}, !noPredict)
 		if r == nil {
 			return err
 		}
@@ -84,7 +85,7 @@ func analyzeFlags(e *env, cmd *cobra.Command) func(*cobra.Command, []string) err
 }
 
 // analyze reads, judges and diagnoses. The result is nil only if there is nothing to show.
-func (e *env) analyze(ctx context.Context, args []string, o analyze.Options) (*analyze.Result, error) {
+func (e *env) analyze(ctx context.Context, args []string, o analyze.Options, predict bool) (*analyze.Result, error) {
 	paths, err := e.paths(args)
 	if err != nil {
 		return nil, err
@@ -97,6 +98,9 @@ func (e *env) analyze(ctx context.Context, args []string, o analyze.Options) (*a
 	r, errs := analyze.Run(ctx, paths, o)
 	p.done()
 	diagnose.Apply(r, o.Params)
+	if predict {
+		diagnose.Predict(ctx, r)
+	}
 	return e.judged(r, errs)
 }
 

@@ -23,7 +23,7 @@ func countersCommand(e *env) *cobra.Command {
 interrupt, with packets per interrupt and bytes per packet. Where both hosts were recorded it follows the packets from
 socket to socket and says which layer lost how many. Times come from the names of the files (see docs/counters.md).`,
 		Example: `  nettrace counters fixtures/counters/f-napi-16flow
-  nettrace counters before.ethtool-S-eth0.txt after.ethtool-S-eth0.txt --interval 10s -o json`,
+  nettrace counters fixtures/counters/storm/before.ethtool-S-eth0.20240305T101500.000Z.txt fixtures/counters/storm/after.ethtool-S-eth0.20240305T101503.000Z.txt -o json`,
 	}
 	in.add(cmd)
 	cmd.Flags().StringVarP(&output, "output", "o", "text", "text or json")
