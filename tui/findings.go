@@ -36,11 +36,11 @@ func newFindingsPage(x *explorer) *findingsPage {
 	list := &table{title: "findings", empty: nothingFound(x.result), rows: p, columns: []column{
 		{name: "severity", min: 10, parse: severityValue},
 		{name: "rule", min: 30},
-		{name: "subject", grow: true, min: 14},
+		{name: "subject", grow: true, min: 12},
 		{name: "effect", right: true, drop: 1},
 		{name: "confidence", title: "sure", drop: 2, parse: levelValue},
 	}}
-	p.listPage = newListPage("Findings", x.look, list, 45, p.detail)
+	p.listPage = newListPage("Findings", x.look, list, 52, p.detail)
 	if len(p.order) == 0 {
 		p.detail.Set("what was looked at", x.looked())
 	}

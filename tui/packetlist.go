@@ -47,9 +47,11 @@ func packetColumns() []column {
 	}
 }
 
+const noPackets = "no packets yet"
+
 func newPacketList(l *look, c *capture, goal int64) *packetList {
 	p := &packetList{capture: c, goal: goal}
-	p.table = &table{look: l, title: c.name(), empty: "no packets yet", columns: packetColumns(), rows: p, fixed: true}
+	p.table = &table{look: l, title: c.name(), empty: noPackets, columns: packetColumns(), rows: p, fixed: true}
 	return p
 }
 
@@ -185,7 +187,7 @@ func (p *packetList) Filter(text string) error {
 	p.pending = p.text != ""
 	if !p.pending {
 		p.selection = nil
-		p.table.widths = nil
+		p.table.widths, p.table.empty = nil, noPackets
 	}
 	p.table.filter.text = p.text
 	return nil
@@ -205,6 +207,7 @@ func (p *packetList) take(msg selectedMsg) {
 		p.goal = p.Record()
 	}
 	p.selection, p.applied = &s, p.number
+	p.table.empty = "no packet fits the filter /" + p.text + "; an empty filter shows all " + count(int(p.capture.extent.Records))
 	p.table.cursor = clamp(p.table.cursor, p.Len())
 }
 

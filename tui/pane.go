@@ -16,7 +16,7 @@ type pane interface {
 
 // Sizes from which on a page shows two panes: side by side, or one above the other.
 const (
-	sideBySide = 120
+	sideBySide = 128
 	stacked    = 17
 )
 
