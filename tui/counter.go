@@ -49,7 +49,7 @@ func settingsOf(h *coalesce.Host, i *coalesce.Interface) []counter {
 	index := map[string]int{}
 	if d := i.Driver; d != nil {
 		list = append(list, counter{host: h.Name, kind: "driver", iface: i.Name, name: d.Name + " " + d.Version, moved: true,
-			notes: []string{"driver " + d.Name + " " + d.Version, "firmware " + d.Firmware, "bus " + d.Bus}, places: at(nil, d.Pos)})
+			notes: driverNotes(d), places: at(nil, d.Pos)})
 	}
 	for n := range i.Dumps {
 		d := &i.Dumps[n]
@@ -73,6 +73,17 @@ func settingsOf(h *coalesce.Host, i *coalesce.Interface) []counter {
 		}
 	}
 	return list
+}
+
+func driverNotes(d *coalesce.Driver) []string {
+	notes := []string{"driver " + d.Name + " " + d.Version}
+	if d.Firmware != "" {
+		notes = append(notes, "firmware "+d.Firmware)
+	}
+	if d.Bus != "" {
+		notes = append(notes, "bus "+d.Bus)
+	}
+	return notes
 }
 
 // setting takes a later value of a setting.

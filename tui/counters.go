@@ -20,14 +20,14 @@ type countersPage struct {
 func newCountersPage(x *explorer) *countersPage {
 	p := &countersPage{explorer: x, all: countersOf(x.result.Models.Hosts), detail: &document{look: x.look}}
 	list := &table{title: "settings, and what changed", empty: "nothing changed; u shows what did not", rows: p, columns: []column{
-		{name: "host", min: 12, drop: 5},
-		{name: "kind", min: 10, drop: 6},
-		{name: "interface", min: 10, drop: 4},
+		{name: "host", min: 12, drop: 6},
+		{name: "kind", min: 10, drop: 3},
+		{name: "interface", min: 10, drop: 2},
 		{name: "name", grow: true, min: 20},
-		{name: "first", right: true, drop: 3},
+		{name: "first", right: true, drop: 5},
 		{name: "last", title: "value", right: true},
 		{name: "change", right: true, drop: 1},
-		{name: "rate", title: "per s", right: true, drop: 2},
+		{name: "rate", title: "per s", right: true, drop: 4},
 	}}
 	p.listPage = newListPage("Counters", x.look, list, 60, p.detail)
 	p.choose()
@@ -95,9 +95,7 @@ func (p *countersPage) Cell(row, column int) cell {
 
 // Render shows the selected counter in the second pane.
 func (p *countersPage) Render(width, height int) []string {
-	if row, ok := p.list.Selected(); ok {
-		p.detail.Show(row, func() (string, []paragraph) { return clean(p.shown[row].name), p.describe(p.shown[row]) })
-	}
+	p.detailed(p.detail, func(row int) (string, []paragraph) { return clean(p.shown[row].name), p.describe(p.shown[row]) })
 	return p.listPage.Render(width, height)
 }
 

@@ -13,8 +13,8 @@ type document struct {
 	top, body int
 	width     int // that lines were wrapped for
 	lines     []string
-	shown     int // the row that Show made paragraphs for, from 1; 0 to make them anew
-	row       int // the row that was shown last
+	shown     int // the row that Show made paragraphs for, and 2; 0 to make them anew
+	row       int // the same, but never taken back
 }
 
 // paragraph is a text behind a label. Without both it is an empty line.
@@ -33,16 +33,16 @@ func (d *document) Set(title string, paragraphs []paragraph) {
 	d.top, d.lines = 0, nil
 }
 
-// Show shows the paragraphs of a list's row, which are made only when another row was shown before.
+// Show shows the paragraphs of a list's row, -1 for none, which are made only when another row was shown before.
 func (d *document) Show(row int, make func() (title string, paragraphs []paragraph)) {
-	if d.shown == row+1 {
+	if d.shown == row+2 {
 		return
 	}
 	top := d.top
-	if d.Set(make()); d.row == row+1 { // the same row once more
+	if d.Set(make()); d.row == row+2 { // the same row once more
 		d.top = top
 	}
-	d.shown, d.row = row+1, row+1
+	d.shown, d.row = row+2, row+2
 }
 
 // Heading implements pane.

@@ -159,10 +159,9 @@ func effectCell(e finding.Effect) cell {
 
 // Render shows the selected finding in the second pane.
 func (p *findingsPage) Render(width, height int) []string {
-	if row, ok := p.list.Selected(); ok {
-		f := p.order[row].Finding
-		p.detail.Show(row, func() (string, []paragraph) { return heading(f), p.explorer.finding(f, true) })
-	}
+	p.detailed(p.detail, func(row int) (string, []paragraph) {
+		return heading(p.order[row].Finding), p.explorer.finding(p.order[row].Finding, true)
+	})
 	return p.listPage.Render(width, height)
 }
 

@@ -120,10 +120,9 @@ func nanos(v unit.Nanos) cell {
 
 // Render shows the selected connection in the second pane.
 func (p *flowsPage) Render(width, height int) []string {
-	if row, ok := p.list.Selected(); ok {
-		f := p.flows[row]
-		p.detail.Show(row, func() (string, []paragraph) { return fmt.Sprintf("connection %d", f.Number), f.describe() })
-	}
+	p.detailed(p.detail, func(row int) (string, []paragraph) {
+		return fmt.Sprintf("connection %d", p.flows[row].Number), p.flows[row].describe()
+	})
 	return p.listPage.Render(width, height)
 }
 

@@ -39,8 +39,12 @@ func newLocksPage(x *explorer) *locksPage {
 		{name: "spin", title: "spun", right: true, drop: 2},
 		{name: "hold", title: "held", right: true, drop: 3},
 		{name: "cpu-share", title: "of one CPU", right: true, drop: 1},
-		{name: "source", min: 30, drop: 6},
+		{name: "source", min: 24, drop: 6},
 	}}
+	if len(x.result.Models.Locks) > 1 { // which one says more than how
+		list.columns[len(list.columns)-1].drop = 1
+		list.columns[7].drop = 4
+	}
 	p.listPage = newListPage("Locks", x.look, list, 55, p.detail)
 	return p
 }
@@ -95,9 +99,7 @@ func longest(s *lockstat.Stats) cell {
 
 // Render shows the selected lock in the second pane.
 func (p *locksPage) Render(width, height int) []string {
-	if row, ok := p.list.Selected(); ok {
-		p.detail.Show(row, func() (string, []paragraph) { return "lock", p.locks[row].describe() })
-	}
+	p.detailed(p.detail, func(row int) (string, []paragraph) { return "lock", p.locks[row].describe() })
 	return p.listPage.Render(width, height)
 }
 

@@ -1,6 +1,10 @@
 package tui
 
-import tea "charm.land/bubbletea/v2"
+import (
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+)
 
 // page is one level of a screen.
 type page interface {
@@ -71,6 +75,17 @@ func (p *listPage) Press(string) (act, bool) { return act{}, false }
 // Note implements page.
 func (p *listPage) Note() string { return "" }
 
+// detailed shows the selected row in the second pane; make is called when another one was shown before.
+func (p *listPage) detailed(d *document, make func(row int) (title string, paragraphs []paragraph)) {
+	row, ok := p.list.Selected()
+	switch {
+	case ok:
+		d.Show(row, func() (string, []paragraph) { return make(row) })
+	case p.list.rows.Len() > 0: // the filter lets nothing through
+		d.Show(-1, func() (string, []paragraph) { return "nothing selected", nil })
+	}
+}
+
 // Copy implements page: the row, with tabs between its cells.
 func (p *listPage) Copy() (text, what string) {
 	row, ok := p.list.Selected()
@@ -92,24 +107,13 @@ func (p *listPage) Filter(text string) error { return p.list.Filter(text) }
 // FilterText implements filtering.
 func (p *listPage) FilterText() string { return p.list.filter.text }
 
-// FilterHint implements filtering: what a filter may be, with two of the list's columns.
+// FilterHint implements filtering: the columns that a filter may name.
 func (p *listPage) FilterHint() string {
 	var names []string
 	for i := range p.list.columns {
 		names = append(names, p.list.columns[i].name)
 	}
-	return "words, " + names[0] + ":word, " + names[len(names)-1] + ">10; columns: " + joined(names)
-}
-
-func joined(names []string) string {
-	text := ""
-	for i, n := range names {
-		if i > 0 {
-			text += " "
-		}
-		text += n
-	}
-	return text
+	return "columns: " + strings.Join(names, " ")
 }
 
 // Sort implements sorting.

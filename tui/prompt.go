@@ -45,5 +45,5 @@ func (p *prompt) Render(l *look, width int) string {
 	if p.err != nil {
 		return line + " " + l.bad.Render(fit("! "+clean(p.err.Error()), rest, l.more))
 	}
-	return line + " " + l.faint.Render(fit("ok; enter keeps it, esc goes back. "+p.page.FilterHint(), rest, l.more))
+	return line + " " + l.faint.Render(fit("ok  "+p.page.FilterHint(), rest, l.more))
 }

@@ -102,9 +102,7 @@ func (p *sourcesPage) losses(s *analyze.Source) []source.Entry {
 
 // Render shows the selected source in the second pane.
 func (p *sourcesPage) Render(width, height int) []string {
-	if row, ok := p.list.Selected(); ok {
-		p.detail.Show(row, func() (string, []paragraph) { return "source", p.describe(row) })
-	}
+	p.detailed(p.detail, func(row int) (string, []paragraph) { return "source", p.describe(row) })
 	return p.listPage.Render(width, height)
 }
 

@@ -29,7 +29,7 @@ func (t *table) Render(width, height int, focused bool) []string {
 func (t *table) nothing(width int) []string {
 	text := t.empty
 	if t.rows.Len() > 0 {
-		text = "nothing fits the filter /" + t.filter.text + "; Esc or an empty filter shows all " + count(t.rows.Len())
+		text = "nothing fits the filter /" + t.filter.text + "; an empty filter shows all " + count(t.rows.Len())
 	}
 	var lines []string
 	for _, line := range wrap(text, width-markRoom) {
