@@ -2,7 +2,6 @@ package tcp
 
 import (
 	"math"
-	"math/bits"
 
 	"nettrace/pcap"
 	"nettrace/unit"
@@ -87,51 +86,10 @@ type epoch struct {
 	times          [limitClasses]unit.Nanos // as the limit's, when it began
 }
 
-// pendingACK is an ACK that the sender does not know yet.
-type pendingACK struct {
-	at        unit.Nanos
-	ack, edge uint64
-	stamp     uint32
-}
-
-// ackRing are the ACKs that the sender does not know yet, in order.
-type ackRing struct {
-	acks    [32]pendingACK
-	head, n uint8
-}
-
-// push adds an ACK. Those of one tick of the receiver's clock are one, as its timestamp does not tell them apart; so are the
-// last ones where there is no room.
-func (r *ackRing) push(p pendingACK, ticks bool) {
-	if r.n > 0 {
-		newest := &r.acks[(r.head+r.n-1)%uint8(len(r.acks))]
-		if newest.stamp == p.stamp && ticks || int(r.n) == len(r.acks) {
-			newest.ack, newest.edge, newest.stamp = max(newest.ack, p.ack), max(newest.edge, p.edge), p.stamp
-			return
-		}
-	}
-	r.acks[(r.head+r.n)%uint8(len(r.acks))] = p
-	r.n++
-}
-
-func (r *ackRing) pop() {
-	r.head = (r.head + 1) % uint8(len(r.acks))
-	r.n--
-}
-
 type interval struct {
 	start, end unit.Nanos
 	bytes      uint64 // acknowledged
 	class      limitClass
-}
-
-// senderClock maps the sender's timestamps to the capture's clock, as if each packet had taken the shortest way.
-type senderClock struct {
-	first, stamp uint32
-	firstAt      unit.Nanos
-	base         unit.Nanos
-	tick         unit.Nanos // 0: no timestamps
-	set          bool
 }
 
 const (
@@ -151,31 +109,6 @@ const (
 	// lossEpochs is how long a loss explains a congestion window.
 	lossEpochs = 20
 )
-
-// tickOf guesses the tick of a timestamp clock from so many ticks in so much time.
-func tickOf(ticks uint32, took unit.Nanos) unit.Nanos {
-	for _, tick := range []unit.Nanos{unit.Millisecond, 10 * unit.Millisecond, 4 * unit.Millisecond, unit.Microsecond} {
-		if r := float64(took) / (float64(ticks) * float64(tick)); r > 0.8 && r < 1.25 {
-			return tick
-		}
-	}
-	return 0
-}
-
-// sentAt returns when a packet that was captured now left the sender.
-func (k *senderClock) sentAt(now unit.Nanos, stamp uint32) unit.Nanos {
-	if !k.set {
-		*k = senderClock{first: stamp, stamp: stamp, firstAt: now, base: now, tick: unit.Millisecond, set: true}
-	}
-	if took := now - k.firstAt; took > 200*unit.Millisecond && k.tick > 0 && int32(stamp-k.first) > 0 {
-		if tick := tickOf(stamp-k.first, took); tick != k.tick && tick != 0 {
-			k.tick, k.base = tick, now-unit.Nanos(stamp-k.first)*tick
-		}
-	}
-	since := unit.Nanos(int32(stamp-k.first)) * k.tick
-	k.base = min(k.base, now-since)
-	return k.base + since
-}
 
 // limitOf returns the direction's account, which begins once it has sent enough.
 func (t *Tracker) limitOf(c *conn, dir int, s *segment) *limit {
@@ -438,64 +371,6 @@ func (l *limit) close(now unit.Nanos) {
 	e.start, e.una, e.end, e.before, e.most, e.sends, e.short, e.times = now, l.una, l.nxt, e.most, 0, 0, 0, l.times
 }
 
-// classes says what the sendings of the epoch waited for: those that an ACK released, and the others.
-func (l *limit) classes(busy float64) (window, self limitClass) {
-	e := &l.epoch
-	grew := e.before == 0 || float64(e.most) >= growing*float64(e.before)
-	near := max(e.most, e.before)-min(e.most, e.before) <= 2*l.seg && e.before > 0
-	if !grew {
-		if e.stagnant++; e.stagnant >= 2 {
-			e.over = true
-		}
-	} else {
-		e.stagnant = 0
-	}
-	self = limitPaced
-	switch {
-	case busy >= saturated:
-		self = limitBandwidth
-	case grew && !e.over && e.before > 0: // spread over the round trip, and still doubling
-		self = limitSlowStart
-	}
-	switch {
-	case 2*e.short >= e.sends && e.short > 0:
-		e.flat = 0
-		return limitSmall, limitSmall
-	case grew && !e.over:
-		window = limitSlowStart
-	case busy >= saturated:
-		window = limitBandwidth
-	case e.lossSeen && e.sinceLoss < lossEpochs:
-		window = limitCongestion
-	default:
-		return l.constant(near), self
-	}
-	e.flat, e.flatTime = 0, 0
-	return window, self
-}
-
-// constant tells a window of the sender's own, which stays the same for some epochs, from a congestion window.
-func (l *limit) constant(near bool) limitClass {
-	e := &l.epoch
-	if !near {
-		e.flat, e.flatTime = 0, 0
-		return limitCongestion
-	}
-	if e.flat < flatEpochs {
-		if e.flat++; e.flat < flatEpochs {
-			e.flatTime += l.pending[0]
-			return limitCongestion
-		}
-		l.times[limitCongestion] -= e.flatTime
-		l.times[limitHostWindow] += e.flatTime
-		e.flatTime = 0
-		if n := l.nIntervals; n > 0 && l.intervals[n-1].class == limitCongestion && l.intervals[n-1].end-l.intervals[n-1].start <= (flatEpochs+1)*e.took {
-			l.intervals[n-1].class = limitHostWindow
-		}
-	}
-	return limitHostWindow
-}
-
 // interval notes the class that had most of the epoch. When there is no room, the shortest interval joins its neighbour.
 func (l *limit) interval(now unit.Nanos) {
 	class, most := limitUnknown, unit.Nanos(0)
@@ -572,75 +447,8 @@ func (c *conn) sideIs(dir int) bool {
 	return side.at(endNames[dir])
 }
 
-// doubt makes the time of some classes unknown.
-func (l *limit) doubt(classes ...limitClass) {
-	for _, class := range classes {
-		l.times[limitUnknown] += l.times[class]
-		l.times[class] = 0
-		for i := range l.intervals[:l.nIntervals] {
-			if l.intervals[i].class == class {
-				l.intervals[i].class = limitUnknown
-			}
-		}
-	}
-}
-
 // arrived takes back a loss that only the capture had: the receiver has all up to una.
 func (l *limit) arrived(una uint64) { l.recoveryPoint = min(l.recoveryPoint, una) }
 
 // finish notes the first FIN of the direction.
 func (l *limit) finish(now unit.Nanos) { l.finished = max(now, 1) }
-
-// dispersion estimates the capacity of the path by how far apart packets or ACKs are behind it: a histogram of rates, a
-// quarter of an octave each, with their sums.
-type dispersion struct {
-	counts [96]uint16
-	sums   [96]float32
-	n      uint32
-	told   uint32  // samples when rate was found
-	rate   float64 // the last quantile
-}
-
-// see adds so many bytes in so much time.
-func (h *dispersion) see(bytes uint64, took unit.Nanos) {
-	if took <= 0 || took > unit.Second {
-		return
-	}
-	rate := bytes * uint64(unit.Second) / uint64(took)
-	if rate < 1<<10 {
-		return
-	}
-	octave := bits.Len64(rate) - 1
-	i := min((octave-10)*4+int(rate>>(octave-2)&3), len(h.counts)-1)
-	if h.counts[i] == math.MaxUint16 {
-		h.halve()
-	}
-	h.counts[i]++
-	h.sums[i] += float32(rate)
-	h.n++
-}
-
-func (h *dispersion) halve() {
-	h.n, h.told = 0, 0
-	for i := range h.counts {
-		h.counts[i] /= 2
-		h.sums[i] /= 2
-		h.n += uint32(h.counts[i])
-	}
-}
-
-// quantile returns the rate below which three quarters of the samples are, in bytes per second, and how many there are.
-func (h *dispersion) quantile() (rate float64, samples uint32) {
-	if h.told > 0 && h.n-h.told <= h.n/16 { // it has hardly changed
-		return h.rate, h.n
-	}
-	rank := h.n - h.n/4
-	for i, n := range h.counts {
-		if uint32(n) >= rank && n > 0 {
-			h.rate, h.told = float64(h.sums[i])/float64(n), h.n
-			return h.rate, h.n
-		}
-		rank -= min(rank, uint32(n))
-	}
-	return 0, 0
-}
