@@ -6,13 +6,14 @@ import (
 	"io"
 	"testing"
 
+	"nettrace/fixtures/shared"
 	"nettrace/source"
 )
 
 // large makes text of a recording of some megabytes: samples of a fixture at other times and with some other callers, so
 // that distinct stacks grow as in a longer recording.
 func large(b *testing.B) []byte {
-	samples := bytes.Split(bytes.TrimSpace(content(b, fixture("default.perf.txt"))), []byte("\n\n"))
+	samples := bytes.Split(bytes.TrimSpace(shared.Read(b, fixture("default.perf.txt"))), []byte("\n\n"))
 	var text bytes.Buffer
 	for i := 0; text.Len() < 8<<20; i++ {
 		n := i * 7919 % 400

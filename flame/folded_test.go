@@ -53,7 +53,7 @@ func entries(l *source.Ledger) []string {
 }
 
 func TestTwoColumns(t *testing.T) {
-	p, _ := readFolded(t, content(t, fixture("two-column.folded")))
+	p, _ := readFolded(t, shared.Read(t, fixture("two-column.folded")))
 	if len(p.Events) != 2 || p.Events[0].Name != "before" || p.Events[1].Name != "after" {
 		t.Fatalf("events %+v", p.Events)
 	}
@@ -85,7 +85,7 @@ func TestSniffFolded(t *testing.T) {
 	for _, pattern := range []string{"data/stacks/*.folded", "data/stacks/variants/*.folded", "cases/*/*.folded"} {
 		files, _ := filepath.Glob(filepath.Join(shared.Path(t, "data/stacks"), "..", "..", pattern))
 		for _, path := range files {
-			if text := content(t, path); len(text) > 100 && !strings.Contains(path, "v3-") && SniffFolded(text[:min(4096, len(text))]) != source.Weak {
+			if text := shared.Read(t, path); len(text) > 100 && !strings.Contains(path, "v3-") && SniffFolded(text[:min(4096, len(text))]) != source.Weak {
 				t.Errorf("%s is not recognised", path)
 			}
 		}
@@ -124,16 +124,16 @@ func TestFoldedRoundTrip(t *testing.T) {
 
 func TestCasesFolded(t *testing.T) {
 	root := shared.Path(t, "cases")
-	p, _ := readFolded(t, content(t, filepath.Join(root, "03-perf-last-event-crlf", "crlf.folded")))
+	p, _ := readFolded(t, shared.Read(t, filepath.Join(root, "03-perf-last-event-crlf", "crlf.folded")))
 	if got, want := folded(t, p, Column{}), "app;main;cold 1\napp;main;hot 3\n"; got != want {
 		t.Errorf("crlf.folded: %q, want %q", got, want)
 	}
-	a, _ := readPerf(t, content(t, filepath.Join(root, "03-perf-last-event-crlf", "no-newline-at-end.script")))
-	b, _ := readPerf(t, content(t, filepath.Join(root, "03-perf-last-event-crlf", "crlf.script")))
+	a, _ := readPerf(t, shared.Read(t, filepath.Join(root, "03-perf-last-event-crlf", "no-newline-at-end.script")))
+	b, _ := readPerf(t, shared.Read(t, filepath.Join(root, "03-perf-last-event-crlf", "crlf.script")))
 	if got, want := folded(t, a, Column{}), folded(t, b, Column{}); got != want || got != "app;main;cold 250000\napp;main;hot 250000\n" {
 		t.Errorf("no-newline-at-end: %q, crlf: %q", got, want)
 	}
-	p, ledger := readPerf(t, content(t, filepath.Join(root, "03-perf-last-event-crlf", "header-only.script")))
+	p, ledger := readPerf(t, shared.Read(t, filepath.Join(root, "03-perf-last-event-crlf", "header-only.script")))
 	if len(p.Events) != 0 || strings.Join(entries(ledger), " ") != "no-samples x1 @1" {
 		t.Errorf("header-only: %+v, ledger %v", p.Events, entries(ledger))
 	}

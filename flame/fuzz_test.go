@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"nettrace/fixtures/shared"
 	"nettrace/source"
 )
 
@@ -15,7 +16,7 @@ func FuzzRead(f *testing.F) {
 	files, _ := filepath.Glob(fixture("*"))
 	for _, path := range files {
 		if strings.HasSuffix(path, ".txt") || strings.HasSuffix(path, ".folded") {
-			text := content(f, path)
+			text := shared.Read(f, path)
 			f.Add(text[:min(len(text), 1500)])
 		}
 	}

@@ -4,13 +4,14 @@ import (
 	"bytes"
 	"testing"
 
+	"nettrace/fixtures/shared"
 	"nettrace/source"
 )
 
 // BenchmarkImporters reads some megabytes of each format, made of its fixture.
 func BenchmarkImporters(b *testing.B) {
 	for name, read := range map[string]reader{"callers.pmcstat.txt": ReadPmcstat, "kernel-user.dtrace.txt": ReadDTrace, "kstack-ustack-comm.bpftrace.txt": ReadBpftrace, "json.bpftrace.ndjson": ReadBpftrace, "threads.bcc.txt": ReadBCC} {
-		text := content(b, fixture(name))
+		text := shared.Read(b, fixture(name))
 		text = bytes.Repeat(text, 1+(4<<20)/len(text))
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(text)))

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"nettrace/fixtures/shared"
 	"nettrace/source"
 )
 
@@ -16,7 +17,7 @@ func FuzzReadStacks(f *testing.F) {
 	files, _ := filepath.Glob(fixture("*"))
 	for _, path := range files {
 		if strings.Contains(path, "pmcstat") || strings.Contains(path, "dtrace") || strings.Contains(path, "bpftrace") || strings.Contains(path, "bcc") {
-			text := content(f, path)
+			text := shared.Read(f, path)
 			f.Add(text[:min(len(text), 1500)])
 		}
 	}
@@ -42,7 +43,7 @@ func FuzzReadProfile(f *testing.F) {
 	files, _ := filepath.Glob(fixture("*"))
 	for _, path := range files {
 		if strings.Contains(path, "pprof") || strings.Contains(path, "speedscope") {
-			f.Add(content(f, path))
+			f.Add(shared.Read(f, path))
 		}
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

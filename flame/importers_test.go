@@ -84,7 +84,7 @@ func TestPmcstatTruth(t *testing.T) {
 	root := shared.Path(t, "data/public-stacks")
 	for name, want := range map[string]int64{"inferno/collapse-pmc/iperf3.txt": 118, "inferno/collapse-pmc/shared.txt": 232, "inferno/collapse-pmc/simple.txt": 262077, "speedscope/pmcstat-simple.txt": 12603} {
 		path := filepath.Join(root, name)
-		text := content(t, path)
+		text := shared.Read(t, path)
 		if SniffPmcstat(text) != source.Strong {
 			t.Errorf("%s is not recognised", name)
 		}
@@ -92,7 +92,7 @@ func TestPmcstatTruth(t *testing.T) {
 		var truth []struct {
 			Sum int64 `json:"self_sum"`
 		}
-		if err := json.Unmarshal(content(t, filepath.Join(filepath.Dir(path), "truth", filepath.Base(path)+".json")), &truth); err != nil {
+		if err := json.Unmarshal(shared.Read(t, filepath.Join(filepath.Dir(path), "truth", filepath.Base(path)+".json")), &truth); err != nil {
 			t.Fatal(err)
 		}
 		total := int64(0)
@@ -185,7 +185,7 @@ func TestBpftraceTruth(t *testing.T) {
 		event string
 		total int64
 	}{"kstack.txt": {"(none)", 178}, "kstack-ustack-comm.txt": {"(none)", 196}, "perf-mode.txt": {"cpu", 184}, "tracepoint-sum.txt": {"bytes", 1333399474}, "json.ndjson": {"(none)", 122}} {
-		text := content(t, filepath.Join(root, name))
+		text := shared.Read(t, filepath.Join(root, name))
 		if SniffBpftrace(text) != source.Strong {
 			t.Errorf("%s is not recognised", name)
 		}
@@ -222,7 +222,7 @@ func TestPprofTop(t *testing.T) {
 		total int64
 		unit  string
 	}{"go-cpu": {"cpu", 0, "ns"}, "go-mutex": {"delay", 175785770, "ns"}, "go-block": {"delay", 0, "ns"}, "go-heap": {"inuse_space", 1448576, "B"}, "go-goroutine": {"goroutine", 0, "samples"}} {
-		data := content(t, filepath.Join(root, name+".pb.gz"))
+		data := shared.Read(t, filepath.Join(root, name+".pb.gz"))
 		if SniffPprof(data[:min(4096, len(data))]) != source.Strong {
 			t.Errorf("%s is not recognised", name)
 		}
@@ -241,7 +241,7 @@ func TestPprofTop(t *testing.T) {
 			self[r.Name] = row
 		}
 		compared := 0
-		for _, line := range strings.Split(string(content(t, filepath.Join(root, name+".top.txt"))), "\n") {
+		for _, line := range strings.Split(string(shared.Read(t, filepath.Join(root, name+".top.txt"))), "\n") {
 			fields := strings.Fields(line)
 			if len(fields) < 6 || !strings.HasSuffix(fields[1], "%") || !strings.HasSuffix(fields[2], "%") {
 				continue
@@ -271,12 +271,12 @@ func percentClose(a, b string) float64 {
 
 func TestReadSpeedscope(t *testing.T) {
 	root := shared.Path(t, "data/public-stacks/speedscope")
-	simple := content(t, filepath.Join(root, "simple-sampled.speedscope.json"))
+	simple := shared.Read(t, filepath.Join(root, "simple-sampled.speedscope.json"))
 	p, ledger := readBinary(t, ReadSpeedscope, simple)
 	if got, want := folded(t, p, Column{}), "a;b 5000000000\na;b;c 5000000000\na;b;d 4000000000\n"; got != want || len(entries(ledger)) > 0 || p.Events[0].Samples != 5 {
 		t.Errorf("%s, ledger %v, %+v", got, entries(ledger), p.Events)
 	}
-	p, _ = readBinary(t, ReadSpeedscope, content(t, filepath.Join(root, "two-sampled.speedscope.json")))
+	p, _ = readBinary(t, ReadSpeedscope, shared.Read(t, filepath.Join(root, "two-sampled.speedscope.json")))
 	if got := folded(t, p, Column{}); !strings.HasPrefix(got, "one;a;b 5000000000\n") || !strings.Contains(got, "two;a;b;d 4000000000\n") {
 		t.Error(got)
 	}
@@ -302,7 +302,7 @@ func TestReadSpeedscope(t *testing.T) {
 
 // TestSpeedscopeRoundTrip: what is written is read back with the same sums by stack and event.
 func TestSpeedscopeRoundTrip(t *testing.T) {
-	p, _ := readPerf(t, content(t, fixture("multi-event.perf.txt")))
+	p, _ := readPerf(t, shared.Read(t, fixture("multi-event.perf.txt")))
 	var b bytes.Buffer
 	if err := WriteSpeedscope(&b, p); err != nil {
 		t.Fatal(err)
@@ -335,7 +335,7 @@ func TestSpeedscopeRoundTrip(t *testing.T) {
 // TestPublicPprof reads the profiles that speedscope and pprof publish.
 func TestPublicPprof(t *testing.T) {
 	root := shared.Path(t, "data/public-stacks")
-	data := content(t, filepath.Join(root, "speedscope", "simple.prof"))
+	data := shared.Read(t, filepath.Join(root, "speedscope", "simple.prof"))
 	if data[0] == 0x1f {
 		z, err := gzip.NewReader(bytes.NewReader(data))
 		if err != nil {
@@ -356,7 +356,7 @@ func TestPublicPprof(t *testing.T) {
 
 // TestPprofRoundTrip: what the package writes is read back as the same profile.
 func TestPprofRoundTrip(t *testing.T) {
-	p, _ := readPerf(t, content(t, fixture("multi-event.perf.txt")))
+	p, _ := readPerf(t, shared.Read(t, fixture("multi-event.perf.txt")))
 	var b bytes.Buffer
 	if err := p.Pprof().WriteUncompressed(&b); err != nil {
 		t.Fatal(err)
@@ -400,7 +400,7 @@ func TestSniffOthers(t *testing.T) {
 		if info, err := os.Stat(path); err != nil || info.IsDir() {
 			continue
 		}
-		text := content(t, path)
+		text := shared.Read(t, path)
 		for len(text) > 0 {
 			head := text[:min(4096, len(text))]
 			name := filepath.Base(path)
@@ -436,7 +436,7 @@ func TestFixtures(t *testing.T) {
 		"threads.bcc.txt":             {SniffBCC, ReadBCC, []total{{"(none)", 15, 15}}},
 		"json.bpftrace.ndjson":        {SniffBpftrace, ReadBpftrace, []total{{"(none)", 122, 122}}},
 	} {
-		text := content(t, fixture(name))
+		text := shared.Read(t, fixture(name))
 		if c.sniff(bytes.TrimLeft(text, "\n")) != source.Strong {
 			t.Errorf("%s is not recognised", name)
 		}
@@ -449,11 +449,11 @@ func TestFixtures(t *testing.T) {
 			t.Errorf("%s, ledger %v:\n%s", name, entries(ledger), diff)
 		}
 	}
-	p, _ := readText(t, ReadDTrace, content(t, fixture("kernel-user.dtrace.txt")))
+	p, _ := readText(t, ReadDTrace, shared.Read(t, fixture("kernel-user.dtrace.txt")))
 	if got := folded(t, p, Column{}); got != "app`main;app`std::vector<int, std::allocator<int> >::operator[](unsigned long);libc.so.1`memcpy;unix`0xfffffffffb8001d6;unix`trap;unix`pagefault;genunix`segvn_fault 9\nunix`thread_start;ip`ip_output_simple_v4;mac`mac_tx 7\n" {
 		t.Error(got)
 	}
-	p, _ = readBinary(t, ReadSpeedscope, content(t, fixture("evented.speedscope.json")))
+	p, _ = readBinary(t, ReadSpeedscope, shared.Read(t, fixture("evented.speedscope.json")))
 	if got := folded(t, p, Column{}); got != "main;main 500000\nmain;main;copy 2500000\nworker;main 2750000\nworker;main;read 4625000\nworker;main;read;copy 2125000\n" {
 		t.Error(got)
 	}
@@ -476,7 +476,7 @@ func TestPublicExpected(t *testing.T) {
 		{"inferno/collapse-dtrace/scope_with_no_argument_list.txt", "inferno/collapse-dtrace/expected/scope_with_no_argument_list.txt", ReadDTrace, false},
 		{"inferno/collapse-dtrace/stack-ustack.txt", "inferno/collapse-dtrace/expected/stack-ustack.txt", ReadDTrace, false},
 	} {
-		p, _ := readText(t, c.read, content(t, filepath.Join(root, c.input)))
+		p, _ := readText(t, c.read, shared.Read(t, filepath.Join(root, c.input)))
 		lines := func(text string) []string {
 			list := strings.Split(strings.TrimSpace(text), "\n")
 			for i, line := range list {
@@ -487,7 +487,7 @@ func TestPublicExpected(t *testing.T) {
 			slices.Sort(list)
 			return list
 		}
-		if diff := cmp.Diff(lines(string(content(t, filepath.Join(root, c.expected)))), lines(folded(t, p, Column{}))); diff != "" {
+		if diff := cmp.Diff(lines(string(shared.Read(t, filepath.Join(root, c.expected)))), lines(folded(t, p, Column{}))); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.input, diff)
 		}
 	}
@@ -505,7 +505,7 @@ func TestReadBCC(t *testing.T) {
 	})
 	root := shared.Path(t, "data/public-stacks/bcc")
 	for name, want := range map[string]int64{"profile-default.txt": 1 + 1 + 4 + 5, "stackcount-default.txt": 1 + 2 + 36 + 38 + 79, "stackcount-P-d.txt": 1 + 2 + 5 + 15 + 171} {
-		_, text, _ := bytes.Cut(content(t, filepath.Join(root, name)), []byte("\n")) // the first line is the prompt
+		_, text, _ := bytes.Cut(shared.Read(t, filepath.Join(root, name)), []byte("\n")) // the first line is the prompt
 		if SniffBCC(text) != source.Strong {
 			t.Errorf("%s is not recognised", name)
 		}
@@ -514,7 +514,7 @@ func TestReadBCC(t *testing.T) {
 			t.Errorf("%s: %+v, want %d; ledger %v", name, p.Events, want, entries(ledger))
 		}
 	}
-	if _, text, _ := bytes.Cut(content(t, filepath.Join(root, "klockstat.txt")), []byte("\n")); SniffBCC(text) != source.No {
+	if _, text, _ := bytes.Cut(shared.Read(t, filepath.Join(root, "klockstat.txt")), []byte("\n")); SniffBCC(text) != source.No {
 		t.Error("klockstat is taken for stacks")
 	}
 }

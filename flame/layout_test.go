@@ -84,7 +84,7 @@ func TestLayoutLeavesOut(t *testing.T) {
 }
 
 func TestLayoutThreadsAndKinds(t *testing.T) {
-	p, _ := readPerf(t, content(t, fixture("inlined-odd-comm.perf.txt")))
+	p, _ := readPerf(t, shared.Read(t, fixture("inlined-odd-comm.perf.txt")))
 	l := layout(t, p, LayoutOptions{})
 	var threads []string
 	for _, b := range l.Rows[1] {
@@ -196,7 +196,7 @@ func (l *Layout) min() int64 { return int64(l.MinShare * float64(l.Total)) }
 
 func TestCaseGeometry(t *testing.T) {
 	root := filepath.Join(shared.Path(t, "cases"), "04-flamegraph-self-width-deep")
-	p, _ := readFolded(t, content(t, filepath.Join(root, "nested-self.folded")))
+	p, _ := readFolded(t, shared.Read(t, filepath.Join(root, "nested-self.folded")))
 	l := layout(t, p, LayoutOptions{})
 	shares, own := map[string]float64{}, map[string]int64{}
 	for _, row := range l.Rows {
@@ -211,7 +211,7 @@ func TestCaseGeometry(t *testing.T) {
 		t.Errorf("own values %v, want %v", own, want)
 	}
 
-	p, _ = readFolded(t, content(t, filepath.Join(root, "deep.folded")))
+	p, _ = readFolded(t, shared.Read(t, filepath.Join(root, "deep.folded")))
 	l = layout(t, p, LayoutOptions{})
 	if l.Total != 1000 || l.Depth != 2502 || len(l.Rows) != defaultMaxDepth+1 || l.Deep.Boxes != 2502-defaultMaxDepth {
 		t.Errorf("deep: total %d, depth %d, %d rows, deep %+v", l.Total, l.Depth, len(l.Rows), l.Deep)
@@ -220,7 +220,7 @@ func TestCaseGeometry(t *testing.T) {
 		t.Errorf("deep: the folded text has %d separators", strings.Count(stacks, ";"))
 	}
 
-	p, _ = readFolded(t, content(t, filepath.Join(root, "tiny.folded")))
+	p, _ = readFolded(t, shared.Read(t, filepath.Join(root, "tiny.folded")))
 	l = layout(t, p, LayoutOptions{Hidden: 1000})
 	got := map[string]int64{}
 	for _, row := range l.Rows {

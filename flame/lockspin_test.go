@@ -45,7 +45,7 @@ func measure(t *testing.T, f finding.Finding, name string) float64 {
 
 // TestLockSpinRecording: the recording of one hot spin lock fires and names the function that takes it.
 func TestLockSpinRecording(t *testing.T) {
-	findings := spin(t, string(content(t, fixture("lock-spin.perf.txt.gz"))))
+	findings := spin(t, string(shared.Read(t, fixture("lock-spin.perf.txt.gz"))))
 	if len(findings) != 1 {
 		t.Fatalf("%d findings: %+v", len(findings), findings)
 	}
@@ -70,12 +70,12 @@ func TestLockSpinRecording(t *testing.T) {
 // TestLockSpinClean: recordings without contention, with interrupts enabled as their hottest leaf, give nothing.
 func TestLockSpinClean(t *testing.T) {
 	for _, name := range []string{"default.perf.txt", "go-user.perf.txt", "kernel-unresolved.perf.txt", "tracepoints-g.perf.txt", "sched-futex-odd-comm.perf.txt"} {
-		if f := spin(t, string(content(t, fixture(name)))); len(f) > 0 {
+		if f := spin(t, string(shared.Read(t, fixture(name)))); len(f) > 0 {
 			t.Errorf("%s: %+v", name, f)
 		}
 	}
 	for _, name := range []string{"net-cpuclock", "lock-contention", "diff-before-tcp", "irq-handlers-g", "iperf-client"} {
-		if f := spin(t, string(content(t, shared.Path(t, "data/stacks/"+name+".perf.txt")))); len(f) > 0 {
+		if f := spin(t, string(shared.Read(t, shared.Path(t, "data/stacks/"+name+".perf.txt")))); len(f) > 0 {
 			t.Errorf("%s: %+v", name, f)
 		}
 	}

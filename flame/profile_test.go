@@ -34,13 +34,13 @@ func TestTruth(t *testing.T) {
 			var want struct {
 				Events map[string]total `json:"events"`
 			}
-			if err := json.Unmarshal(content(t, path), &want); err != nil {
+			if err := json.Unmarshal(shared.Read(t, path), &want); err != nil {
 				t.Fatal(err)
 			}
 			if name == "v8-ip-sym" { // no sample lines; the blocks of frames are as many as the other ways print samples
 				want.Events["(none)"] = total{109, 109, 0}
 			}
-			p, _ := readPerf(t, content(t, input))
+			p, _ := readPerf(t, shared.Read(t, input))
 			got := map[string]total{}
 			for i, e := range p.Events {
 				got[e.Name] = total{e.Samples, e.PeriodSum, e.EmptyStacks}
@@ -61,7 +61,7 @@ func TestTruth(t *testing.T) {
 
 func TestJSONRoundTrip(t *testing.T) {
 	for _, name := range []string{"default.perf.txt", "multi-event.perf.txt", "header-pidtid.perf.txt", "inlined-odd-comm.perf.txt", "tracepoints.perf.txt", "ip-sym.perf.txt"} {
-		p, _ := readPerf(t, content(t, fixture(name)))
+		p, _ := readPerf(t, shared.Read(t, fixture(name)))
 		roundTrip(t, name, p)
 	}
 	for _, text := range []string{"a;b 1.25\n", "", "# nothing\n"} {
@@ -102,7 +102,7 @@ func roundTrip(t *testing.T, name string, p *Profile) {
 }
 
 func TestUnmarshalRefuses(t *testing.T) {
-	p, _ := readPerf(t, content(t, fixture("default.perf.txt")))
+	p, _ := readPerf(t, shared.Read(t, fixture("default.perf.txt")))
 	whole, _ := json.Marshal(p)
 	for name, damage := range map[string]func(map[string]any){
 		"places are missing":   func(m map[string]any) { m["first_lines"] = []int{} },
@@ -124,7 +124,7 @@ func TestUnmarshalRefuses(t *testing.T) {
 }
 
 func TestPprof(t *testing.T) {
-	p, _ := readPerf(t, content(t, fixture("inlined-odd-comm.perf.txt")))
+	p, _ := readPerf(t, shared.Read(t, fixture("inlined-odd-comm.perf.txt")))
 	var b bytes.Buffer
 	if err := p.WritePprof(&b); err != nil {
 		t.Fatal(err)
@@ -161,7 +161,7 @@ func TestPprof(t *testing.T) {
 }
 
 func TestMainEvent(t *testing.T) {
-	p, _ := readPerf(t, content(t, fixture("multi-event.perf.txt")))
+	p, _ := readPerf(t, shared.Read(t, fixture("multi-event.perf.txt")))
 	if got := p.Main(); got != "cpu-clock" {
 		t.Errorf("main event %q, want the one that samples time", got)
 	}
@@ -174,7 +174,7 @@ func TestMainEvent(t *testing.T) {
 }
 
 func TestHeaderFacts(t *testing.T) {
-	p, _ := readPerf(t, content(t, fixture("header-pidtid.perf.txt")))
+	p, _ := readPerf(t, shared.Read(t, fixture("header-pidtid.perf.txt")))
 	if p.Host != "vm" || p.Release != "6.18.44-fc-v669" || p.CPUs != 2 || !strings.HasPrefix(p.Command, "/usr/bin/perf record") {
 		t.Errorf("host %q, release %q, %d CPUs, command %q", p.Host, p.Release, p.CPUs, p.Command)
 	}

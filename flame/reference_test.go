@@ -2,10 +2,7 @@ package flame
 
 import (
 	"bytes"
-	"compress/gzip"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -14,25 +11,6 @@ import (
 	"nettrace/fixtures/shared"
 	"nettrace/source"
 )
-
-func content(t testing.TB, path string) []byte {
-	t.Helper()
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !strings.HasSuffix(path, ".gz") {
-		return b
-	}
-	z, err := gzip.NewReader(bytes.NewReader(b))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if b, err = io.ReadAll(z); err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
 
 func fixture(name string) string { return filepath.Join("..", "fixtures", "stacks", name) }
 
@@ -184,9 +162,9 @@ func TestReferences(t *testing.T) {
 		{"public-stacks/speedscope/system-wide.linux-perf.txt", "public-stacks/speedscope/expected/system-wide.linux-perf.txt.folded", "", 0, ""},
 	} {
 		t.Run(filepath.Base(c.text), func(t *testing.T) {
-			p, _ := readPerf(t, content(t, shared.Path(t, filepath.Join("data", c.text))))
+			p, _ := readPerf(t, shared.Read(t, shared.Path(t, filepath.Join("data", c.text))))
 			got := stackcollapse(folded(t, p, Column{Event: c.event}))
-			want := parseFolded(string(content(t, shared.Path(t, filepath.Join("data", c.expected)))))
+			want := parseFolded(string(shared.Read(t, shared.Path(t, filepath.Join("data", c.expected)))))
 			var differences []string
 			for stack, count := range want {
 				if got[stack] != count {

@@ -233,7 +233,7 @@ func TestTruncatedPile(t *testing.T) {
 	if f := ofRule(t, Truncated(), cut.String()); f != nil {
 		t.Errorf("near miss: %s", f.Summary)
 	}
-	p, _ := readText(t, ReadBpftrace, content(t, fixture("json.bpftrace.ndjson")))
+	p, _ := readText(t, ReadBpftrace, shared.Read(t, fixture("json.bpftrace.ndjson")))
 	if found := Truncated().Run(p, nil); len(found) != 1 || !strings.Contains(found[0].Summary, "exactly 6 frames") || !strings.Contains(found[0].Advice[0].Text, "kstack") {
 		t.Errorf("kstack(6): %+v", found)
 	}
@@ -251,26 +251,26 @@ func TestCleanRecordings(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"default.perf.txt", "go-user.perf.txt", "header-pidtid.perf.txt", "multi-event.perf.txt", "no-callchain-odd-comm.perf.txt", "one-line.perf.txt"} {
-		p, _ := readPerf(t, content(t, fixture(name)))
+		p, _ := readPerf(t, shared.Read(t, fixture(name)))
 		clean(name, p)
 	}
 	for _, name := range []string{"cpu", "mutex", "block", "heap", "goroutine"} {
-		p, _ := readBinary(t, ReadPprof, content(t, fixture("go-"+name+".pprof.pb.gz")))
+		p, _ := readBinary(t, ReadPprof, shared.Read(t, fixture("go-"+name+".pprof.pb.gz")))
 		clean(name, p)
 	}
 	for _, name := range []string{"net-cpuclock", "lock-contention", "diff-before-tcp", "diff-after-udp", "iperf-client", "cpp-inlined-odd-comm", "irq-handlers-g", "sched-futex-odd-comm", "variants/v0-default", "variants/v5-srcline"} {
-		p, _ := readPerf(t, content(t, shared.Path(t, "data/stacks/"+name+".perf.txt")))
+		p, _ := readPerf(t, shared.Read(t, shared.Path(t, "data/stacks/"+name+".perf.txt")))
 		clean(name, p)
 	}
 	for _, name := range []string{"kstack.txt", "kstack-ustack-comm.txt"} {
-		p, _ := readText(t, ReadBpftrace, content(t, filepath.Join(shared.Path(t, "data/stacks/bpftrace"), name)))
+		p, _ := readText(t, ReadBpftrace, shared.Read(t, filepath.Join(shared.Path(t, "data/stacks/bpftrace"), name)))
 		clean(name, p)
 	}
 }
 
 // TestRulesOfUnresolvedRecording: a kernel that hides its symbols is told, with how to see them.
 func TestRulesOfUnresolvedRecording(t *testing.T) {
-	p, _ := readPerf(t, content(t, shared.Path(t, "data/stacks/variants/v10-kernel-unresolved.perf.txt")))
+	p, _ := readPerf(t, shared.Read(t, shared.Path(t, "data/stacks/variants/v10-kernel-unresolved.perf.txt")))
 	f := Unresolved().Run(p, nil)
 	if len(f) != 1 || f[0].Severity != finding.Warning || !strings.Contains(f[0].Advice[0].Text, "kptr_restrict") {
 		t.Errorf("%+v", f)
@@ -283,7 +283,7 @@ func TestRulesOfUnresolvedRecording(t *testing.T) {
 
 // TestRulesOfOtherFormats: the event and the kind of code do not hang on perf.
 func TestRulesOfOtherFormats(t *testing.T) {
-	p, _ := readText(t, ReadPmcstat, content(t, fixture("callers.pmcstat.txt")))
+	p, _ := readText(t, ReadPmcstat, shared.Read(t, fixture("callers.pmcstat.txt")))
 	f := CopyShare().Run(p, nil)
 	if len(f) != 1 || measure(t, f[0], "copy_share") != 0.75 || f[0].Severity != finding.Warning {
 		t.Errorf("pmcstat: %+v", f)
@@ -291,11 +291,11 @@ func TestRulesOfOtherFormats(t *testing.T) {
 	if f = Idle().Run(p, nil); len(f) != 1 || measure(t, f[0], "idle_samples") != 256 {
 		t.Errorf("pmcstat: %+v", f)
 	}
-	p, _ = readText(t, ReadDTrace, content(t, fixture("keys.dtrace.txt")))
+	p, _ = readText(t, ReadDTrace, shared.Read(t, fixture("keys.dtrace.txt")))
 	if f = LockSpin().Run(p, nil); len(f) != 1 || f[0].Subject.Key != "ixl_isc_txd_encap" || measure(t, f[0], "spin_samples") != 31 {
 		t.Errorf("dtrace: %+v", f)
 	}
-	heap, _ := readBinary(t, ReadPprof, content(t, fixture("go-heap.pprof.pb.gz")))
+	heap, _ := readBinary(t, ReadPprof, shared.Read(t, fixture("go-heap.pprof.pb.gz")))
 	for _, rule := range []finding.On[*Profile]{SoftirqShare(), IRQShare(), CopyShare(), DMAMapShare(), Idle(), LockSpin()} {
 		if f := rule.Run(heap, nil); len(f) > 0 {
 			t.Errorf("heap: %+v", f)

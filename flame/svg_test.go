@@ -38,8 +38,8 @@ func svgOf(t testing.TB, p *Profile, o SVGOptions) []byte {
 
 // TestGoldenSVG holds the pictures of some fixtures; look at them in a browser before updating.
 func TestGoldenSVG(t *testing.T) {
-	multi, _ := readPerf(t, content(t, fixture("multi-event.perf.txt")))
-	odd, _ := readFolded(t, content(t, fixture("odd-names.folded")))
+	multi, _ := readPerf(t, shared.Read(t, fixture("multi-event.perf.txt")))
+	odd, _ := readFolded(t, shared.Read(t, fixture("odd-names.folded")))
 	for name, c := range map[string]struct {
 		p *Profile
 		o SVGOptions
@@ -57,7 +57,7 @@ func TestGoldenSVG(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if diff := cmp.Diff(string(content(t, path)), string(got)); diff != "" {
+		if diff := cmp.Diff(string(shared.Read(t, path)), string(got)); diff != "" {
 			t.Errorf("%s (-golden +got); go test ./flame -update writes it anew:\n%s", name, diff)
 		}
 	}
@@ -126,7 +126,7 @@ func (b svgBox) name() string {
 }
 
 func TestCaseEscaping(t *testing.T) {
-	p, _ := readFolded(t, content(t, filepath.Join(shared.Path(t, "cases"), "26-svg-escaping", "names.folded")))
+	p, _ := readFolded(t, shared.Read(t, filepath.Join(shared.Path(t, "cases"), "26-svg-escaping", "names.folded")))
 	got := map[string]string{}
 	for _, b := range parse(t, svgOf(t, p, SVGOptions{})).Frames.Boxes {
 		first, _, _ := strings.Cut(b.Title, "\n")
@@ -146,13 +146,13 @@ func TestCaseEscaping(t *testing.T) {
 
 func TestCaseSelfWidth(t *testing.T) {
 	root := filepath.Join(shared.Path(t, "cases"), "04-flamegraph-self-width-deep")
-	p, _ := readFolded(t, content(t, filepath.Join(root, "self.folded")))
+	p, _ := readFolded(t, shared.Read(t, filepath.Join(root, "self.folded")))
 	for _, b := range parse(t, svgOf(t, p, SVGOptions{})).Frames.Boxes {
 		if b.name() == "child" && (b.Width != "25.0000%" || b.X != "75.0000%" || !strings.HasPrefix(b.Title, "child (25 samples, 25.00%)")) {
 			t.Errorf("child at %s, %s wide: %q", b.X, b.Width, b.Title)
 		}
 	}
-	p, _ = readFolded(t, content(t, filepath.Join(root, "deep.folded")))
+	p, _ = readFolded(t, shared.Read(t, filepath.Join(root, "deep.folded")))
 	picture := parse(t, svgOf(t, p, SVGOptions{}))
 	if picture.Height > 32767 {
 		t.Errorf("%d pixels high", picture.Height)
@@ -160,7 +160,7 @@ func TestCaseSelfWidth(t *testing.T) {
 	if notes := strings.Join(picture.Notes, "\n"); !strings.Contains(notes, "1,478 frames below level 1,024 are not drawn") {
 		t.Errorf("the picture does not say what it leaves out: %s", notes)
 	}
-	p, _ = readFolded(t, content(t, filepath.Join(root, "tiny.folded")))
+	p, _ = readFolded(t, shared.Read(t, filepath.Join(root, "tiny.folded")))
 	picture = parse(t, svgOf(t, p, SVGOptions{}))
 	if notes := strings.Join(picture.Notes, "\n"); !strings.Contains(notes, "500 frames below 0.01 % of the total are summed up (500 samples, 0.05%)") {
 		t.Errorf("the picture does not say what it leaves out: %s", notes)
@@ -171,7 +171,7 @@ func TestCaseSelfWidth(t *testing.T) {
 }
 
 func TestOddNames(t *testing.T) {
-	p, _ := readFolded(t, content(t, fixture("odd-names.folded")))
+	p, _ := readFolded(t, shared.Read(t, fixture("odd-names.folded")))
 	picture := parse(t, svgOf(t, p, SVGOptions{}))
 	names := map[string]bool{}
 	for _, b := range picture.Frames.Boxes {
@@ -185,7 +185,7 @@ func TestOddNames(t *testing.T) {
 }
 
 func TestSameBytes(t *testing.T) {
-	text := content(t, fixture("inlined-odd-comm.perf.txt"))
+	text := shared.Read(t, fixture("inlined-odd-comm.perf.txt"))
 	var first []byte
 	for range 5 {
 		p, _ := readPerf(t, text)

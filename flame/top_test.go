@@ -51,7 +51,7 @@ func TestTopLeaves(t *testing.T) {
 		if strings.HasPrefix(name, "v") {
 			continue // the same samples in other layouts
 		}
-		p, _ := readPerf(t, content(t, filepath.Join(folder, name+".perf.txt")))
+		p, _ := readPerf(t, shared.Read(t, filepath.Join(folder, name+".perf.txt")))
 		for event, leaves := range topLeaves(t, path) {
 			table, err := Top(p, Column{Event: event, Value: Samples}, 0)
 			if err != nil {
@@ -77,7 +77,7 @@ func topLeaves(t *testing.T, path string) map[string]map[string]int64 {
 			TopLeaf map[string]int64 `json:"top_leaf"`
 		} `json:"events"`
 	}
-	if err := json.Unmarshal(content(t, path), &truth); err != nil {
+	if err := json.Unmarshal(shared.Read(t, path), &truth); err != nil {
 		t.Fatal(err)
 	}
 	leaves := map[string]map[string]int64{}
@@ -99,7 +99,7 @@ func TestFixturesCut(t *testing.T) {
 		case !strings.Contains(path, ".perf.txt"):
 			continue
 		}
-		text := content(t, path)
+		text := shared.Read(t, path)
 		whole, _ := read(t, text)
 		for n := 1; n < 16; n++ {
 			cut := text[:len(text)*n/16]

@@ -6,12 +6,13 @@ import (
 	"path/filepath"
 	"testing"
 
+	"nettrace/fixtures/shared"
 	"nettrace/source"
 )
 
 // large makes text of a recording of some megabytes: samples of the fixture with other times and some other callers.
 func large(b *testing.B) []byte {
-	samples := bytes.Split(bytes.TrimSpace(content(b, filepath.Join("..", "fixtures", "stacks", "default.perf.txt"))), []byte("\n\n"))
+	samples := bytes.Split(bytes.TrimSpace(shared.Read(b, filepath.Join("..", "fixtures", "stacks", "default.perf.txt"))), []byte("\n\n"))
 	var text bytes.Buffer
 	for i := 0; text.Len() < 8<<20; i++ {
 		text.Write(samples[i*7919%len(samples)])

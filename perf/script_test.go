@@ -90,7 +90,7 @@ func TestCases(t *testing.T) {
 			"app|-/77|0|10000100000|250000|cpu-clock|main " + app + ";hot " + app, "app|-/77|0|10000350000|250000|cpu-clock|main " + app + ";cold " + app}},
 		{"03-perf-last-event-crlf/header-only.script", nil},
 	} {
-		r, ledger := readAll(t, content(t, filepath.Join(root, c.file)))
+		r, ledger := readAll(t, shared.Read(t, filepath.Join(root, c.file)))
 		if diff := cmp.Diff(c.want, dump(t, r)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", c.file, diff)
 		}
@@ -199,7 +199,7 @@ func TestPositions(t *testing.T) {
 }
 
 func TestHeader(t *testing.T) {
-	r, _ := readAll(t, content(t, filepath.Join("..", "fixtures", "stacks", "header-pidtid.perf.txt")))
+	r, _ := readAll(t, shared.Read(t, filepath.Join("..", "fixtures", "stacks", "header-pidtid.perf.txt")))
 	dump(t, r)
 	want := Header{Captured: "Mon Nov 30 16:31:22 2026", Host: "vm", Release: "6.18.44-fc-v669", Version: "6.1.187", CPUs: 2, CPU: "Intel(R) Xeon(R) Processor",
 		Command: "/usr/bin/perf record -F 999 -a -g -e cpu-clock -o p1.data -- sleep 4"}
@@ -209,7 +209,7 @@ func TestHeader(t *testing.T) {
 }
 
 func TestPayload(t *testing.T) {
-	r, _ := readAll(t, content(t, filepath.Join("..", "fixtures", "stacks", "tracepoints.perf.txt")))
+	r, _ := readAll(t, shared.Read(t, filepath.Join("..", "fixtures", "stacks", "tracepoints.perf.txt")))
 	e, err := r.Next()
 	if err != nil {
 		t.Fatal(err)
@@ -221,7 +221,7 @@ func TestPayload(t *testing.T) {
 
 // TestAllocations reads a text a second time: then all names are known, and samples cost no allocation.
 func TestAllocations(t *testing.T) {
-	text := content(t, filepath.Join("..", "fixtures", "stacks", "default.perf.txt"))
+	text := shared.Read(t, filepath.Join("..", "fixtures", "stacks", "default.perf.txt"))
 	r, _ := readAll(t, bytes.Repeat(text, 200))
 	for range 100 {
 		if _, err := r.Next(); err != nil {

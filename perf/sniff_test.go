@@ -17,7 +17,7 @@ func TestSniffFixtures(t *testing.T) {
 		t.Fatalf("%d fixtures", len(files))
 	}
 	for _, path := range files {
-		text := content(t, path)
+		text := shared.Read(t, path)
 		got := SniffScript(text[:min(len(text), 4096)])
 		if want := source.Strong; got != want && !strings.Contains(path, "ip-sym") {
 			t.Errorf("%s: %v, want %v", path, got, want)
@@ -27,7 +27,7 @@ func TestSniffFixtures(t *testing.T) {
 
 // TestSniffFramesOnly: the output of -F ip,sym begins with a blank line, which is nobody's; its second line is perf's.
 func TestSniffFramesOnly(t *testing.T) {
-	_, behind := lineOf(content(t, filepath.Join("..", "fixtures", "stacks", "ip-sym.perf.txt")))
+	_, behind := lineOf(shared.Read(t, filepath.Join("..", "fixtures", "stacks", "ip-sym.perf.txt")))
 	if got := SniffScript(behind[:min(len(behind), 4096)]); got != source.Strong {
 		t.Errorf("%v, want %v", got, source.Strong)
 	}
@@ -73,7 +73,7 @@ func TestSniffOthers(t *testing.T) {
 func FuzzSniff(f *testing.F) {
 	files, _ := filepath.Glob(filepath.Join("..", "fixtures", "stacks", "*.perf.txt"))
 	for _, path := range files {
-		text := content(f, path)
+		text := shared.Read(f, path)
 		f.Add(text[:min(len(text), 2000)])
 	}
 	f.Add([]byte("a 1 cycles: \n 12 f (x)\n"))

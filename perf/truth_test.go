@@ -2,7 +2,6 @@ package perf
 
 import (
 	"bytes"
-	"compress/gzip"
 	"encoding/json"
 	"io"
 	"os"
@@ -91,25 +90,6 @@ func count(t testing.TB, r *ScriptReader) map[string]*eventTruth {
 	}
 }
 
-func content(t testing.TB, path string) []byte {
-	t.Helper()
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !strings.HasSuffix(path, ".gz") {
-		return b
-	}
-	z, err := gzip.NewReader(bytes.NewReader(b))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if b, err = io.ReadAll(z); err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
-
 // TestTruth compares every count with the independent counter's, on all recordings and all ways of printing them.
 func TestTruth(t *testing.T) {
 	for _, folder := range []string{"stacks", "public-stacks/firefox", "public-stacks/flamescope", "public-stacks/speedscope"} {
@@ -133,10 +113,10 @@ func checkTruth(t *testing.T, path, name string) {
 		}
 	}
 	var want truth
-	if err := json.Unmarshal(content(t, path), &want); err != nil {
+	if err := json.Unmarshal(shared.Read(t, path), &want); err != nil {
 		t.Fatal(err)
 	}
-	text := content(t, input)
+	text := shared.Read(t, input)
 	if got := SniffScript(text[:min(len(text), 4096)]); got != source.Strong {
 		t.Errorf("SniffScript = %v", got)
 	}
