@@ -38,26 +38,34 @@ func newJudgement(t *Table, p finding.Params) *judgement {
 			known[n.Name] = n
 		}
 	}
+	for _, c := range t.classes() {
+		if n, ok := known[c.locks[0].Known]; ok {
+			c.known = &n
+		}
+		if c.stats.Contentions > 0 || c.stats.Wait > 0 {
+			j.classes = append(j.classes, c)
+		}
+	}
+	j.rank()
+	return j
+}
+
+// classes takes the locks of a table with one key together, in the order of their first ones.
+func (t *Table) classes() []*class {
+	var list []*class
 	byKey := map[string]*class{}
 	for i := range t.Locks {
 		l := &t.Locks[i]
-		if l.Contentions == 0 && l.Wait == 0 {
-			continue
-		}
 		c := byKey[l.Key]
 		if c == nil {
 			c = &class{key: l.Key}
-			if n, ok := known[l.Known]; ok {
-				c.known = &n
-			}
 			byKey[l.Key] = c
-			j.classes = append(j.classes, c)
+			list = append(list, c)
 		}
 		c.locks = append(c.locks, l)
 		c.stats.merge(&l.Stats)
 	}
-	j.rank()
-	return j
+	return list
 }
 
 func (j *judgement) rank() {
