@@ -21,7 +21,7 @@ import (
 type Profile struct {
 	Source  string `json:"source"`
 	Line    int    `json:"line"`   // where it begins in the source
-	Format  string `json:"format"` // "perf-script", "folded", "pmcstat", "dtrace", "bpftrace", "pprof", "speedscope"
+	Format  string `json:"format"` // "perf-script", "perf-data", "folded", "pmcstat", "dtrace", "bpftrace", "pprof", "speedscope"
 	Host    string `json:"host"`
 	Release string `json:"release"` // of the kernel
 	Command string `json:"command"` // that recorded

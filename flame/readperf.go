@@ -2,29 +2,26 @@ package flame
 
 import (
 	"encoding/binary"
-	"io"
 	"strings"
 
 	"nettrace/perf"
 	"nettrace/source"
 )
 
-// ReadPerf reads the text of `perf script` (what perf.SniffScript recognises) into a profile. The decoder is in package
-// perf; this folds its samples: a stack is told by its functions and their objects, not by addresses.
-func ReadPerf(l *source.Lines, ledger *source.Ledger) (*Profile, error) {
+// ReadPerf reads the text of `perf script` (what perf.SniffScript recognises) into a profile, and shows its tracepoint
+// events to watchers.
+func ReadPerf(l *source.Lines, ledger *source.Ledger, watchers ...perf.Watcher) (*Profile, error) {
 	start := l.Pos()
-	r := perf.NewScriptReader(l, ledger)
+	return FoldPerf(perf.NewScriptReader(l, ledger), start, "perf-script", ledger, watchers...)
+}
+
+// FoldPerf folds a stream of samples that begins at start into a profile of a format, and shows the tracepoint events
+// among them to watchers. A stack is told by its functions and their objects, not by addresses.
+func FoldPerf(events perf.Events, start source.Pos, format string, ledger *source.Ledger, watchers ...perf.Watcher) (*Profile, error) {
 	f := perfFolder{builder: newBuilder(start.Source, ledger)}
-	p := &Profile{Source: start.Source, Line: start.Line, Format: "perf-script"}
+	p := &Profile{Source: start.Source, Line: start.Line, Format: format}
 	timed := false
-	for {
-		e, err := r.Next()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
+	err := perf.Watch(events, func(e *perf.Event) {
 		f.sample(e)
 		if e.HasTime {
 			if !timed || e.Time < p.Start {
@@ -32,13 +29,15 @@ func ReadPerf(l *source.Lines, ledger *source.Ledger) (*Profile, error) {
 			}
 			p.End, timed = max(p.End, e.Time), true
 		}
+	}, watchers...)
+	if err != nil {
+		return nil, err
 	}
-	h, lost := r.Header(), r.Lost()
-	p.Host, p.Release, p.Command, p.CPUs = h.Host, h.Release, h.Command, h.CPUs
-	p.Lost = Lost(lost)
+	h := events.Header()
+	p.Host, p.Release, p.Command, p.CPUs, p.Lost = h.Host, h.Release, h.Command, h.CPUs, Lost(events.Lost())
 	f.builder.finish(p)
 	if len(p.Events) == 0 {
-		ledger.Add("no-samples", source.Warning, start, 1, "perf script printed its header and no samples; was anything recorded (perf report --header-only -I tells)?")
+		ledger.Add("no-samples", source.Warning, start, 1, "perf's recording holds a header and no samples; was anything recorded (perf report --header-only -I tells)?")
 	}
 	return p, nil
 }

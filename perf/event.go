@@ -1,6 +1,8 @@
 package perf
 
 import (
+	"strings"
+
 	"nettrace/source"
 	"nettrace/unit"
 )
@@ -23,9 +25,14 @@ type Event struct {
 	Modifiers string // "ppp", "u"; "" if there are none
 	Period    int64  // what the sample stands for, in units of the event; valid iff HasPeriod
 	HasPeriod bool
-	Payload   []byte // a tracepoint's fields as printed, nil for other events
+	Payload   []byte // a tracepoint's fields as printed, see Field; empty for other events
 	Stack     []Frame
 	Pos       source.Pos
+}
+
+// Tracepoint reports whether the event is one of a tracepoint or probe, "SYSTEM:EVENT".
+func (e *Event) Tracepoint() bool {
+	return strings.IndexByte(e.Name, ':') > 0 && strings.IndexByte(e.Name, '/') < 0
 }
 
 // Weight is the period, or 1 where none was printed.

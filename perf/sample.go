@@ -251,8 +251,3 @@ func splitEvent(b []byte) (name, modifiers []byte) {
 	}
 	return b[:i], b[i+1:]
 }
-
-// isTracepoint reports whether an event's name (without modifiers) is of the form system:event.
-func isTracepoint(name []byte) bool {
-	return bytes.IndexByte(name, ':') > 0 && bytes.IndexByte(name, '/') < 0
-}

@@ -136,7 +136,7 @@ func (r *ScriptReader) takeRest(s *sampleLine) bool {
 	if len(s.rest) == 0 {
 		return false
 	}
-	if name, _ := splitEvent(s.event); isTracepoint(name) {
+	if r.event.Tracepoint() {
 		r.event.Payload = append(r.event.Payload, s.rest...)
 		return false
 	}

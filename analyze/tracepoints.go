@@ -1,0 +1,43 @@
+package analyze
+
+import (
+	"nettrace/flame"
+	"nettrace/perf"
+	"nettrace/source"
+)
+
+// A recording of perf feeds several models: all of its samples make a profile; its tracepoint events tell more to those
+// who know them, such as how long locks were waited for or how many packets an interrupt brought. They are consumers.
+
+// consumer is one that takes the tracepoint events of one output.
+type consumer struct {
+	event perf.Watcher
+	end   func(r *reader, out *Source) // puts what was made of them into the models
+}
+
+// consumers returns the constructors of all consumers, by the package whose model they feed. One is made for each output;
+// start is where that begins, and what cannot be used of its events goes to ledger.
+func consumers() []func(start source.Pos, ledger *source.Ledger) consumer {
+	return []func(source.Pos, *source.Ledger) consumer{}
+}
+
+// readEvents reads one recording of perf into a profile and into the models of the consumers.
+func readEvents(r *reader, out *Source, start source.Pos, read func(watchers []perf.Watcher) (*flame.Profile, error)) error {
+	var all []consumer
+	var watchers []perf.Watcher
+	for _, begin := range consumers() {
+		c := begin(start, &r.ledger)
+		all, watchers = append(all, c), append(watchers, c.event)
+	}
+	p, err := read(watchers)
+	for _, c := range all {
+		c.end(r, out)
+	}
+	return r.profile(out, p, err)
+}
+
+func readPerfScript(r *reader, out *Source, l *source.Lines) error {
+	return readEvents(r, out, l.Pos(), func(watchers []perf.Watcher) (*flame.Profile, error) {
+		return flame.ReadPerf(l, &r.ledger, watchers...)
+	})
+}

@@ -1,0 +1,51 @@
+package flame
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"nettrace/fixtures/shared"
+	"nettrace/perf"
+	"nettrace/source"
+)
+
+// TestWatchers: every watcher sees every tracepoint event in the order of the text and no other event, and what the
+// profile counts of them is the same.
+func TestWatchers(t *testing.T) {
+	for _, name := range []string{"tracepoints.perf.txt", "tracepoints-g.perf.txt", "sched-futex-odd-comm.perf.txt", "default.perf.txt"} {
+		text := string(shared.Read(t, filepath.Join("..", "fixtures", "stacks", name)))
+		ledger := &source.Ledger{}
+		seen := map[string]int64{}
+		last, second := int64(-1), 0
+		p, err := ReadPerf(source.NewLines(source.NewInput(name, strings.NewReader(text)), ledger), ledger,
+			func(e *perf.Event) {
+				if e.Pos.Offset <= last {
+					t.Errorf("%s: event at byte %d after one at %d", name, e.Pos.Offset, last)
+				}
+				if len(e.Payload) > 0 && !strings.Contains(text[e.Pos.Offset:], string(e.Payload)) {
+					t.Errorf("%s: payload %q is not at byte %d", name, e.Payload, e.Pos.Offset)
+				}
+				last = e.Pos.Offset
+				seen[e.Name]++
+			},
+			func(*perf.Event) { second++ })
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum := 0
+		for _, e := range p.Events {
+			want := e.Samples
+			if !strings.Contains(e.Name, ":") {
+				want = 0
+			}
+			if seen[e.Name] != want {
+				t.Errorf("%s: watcher saw %d of %s, want %d", name, seen[e.Name], e.Name, want)
+			}
+			sum += int(want)
+		}
+		if second != sum || name != "default.perf.txt" && sum == 0 {
+			t.Errorf("%s: the second watcher saw %d of %d events", name, second, sum)
+		}
+	}
+}
