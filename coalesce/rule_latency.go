@@ -73,16 +73,16 @@ func (i *Interface) inForce(m Moderation) inForce {
 		byUsecs := map[uint64]unit.Nanos{}
 		for k, s := range a.Traffic.Samples() {
 			d := a.Decisions[k]
-			byUsecs[d.RXUsecs] += s.Elapsed
-			if byUsecs[d.RXUsecs] > longest {
-				longest, chosen = byUsecs[d.RXUsecs], d
+			byUsecs[d.Usecs] += s.Elapsed
+			if byUsecs[d.Usecs] > longest {
+				longest, chosen = byUsecs[d.Usecs], d
 			}
 		}
 		setting := map[Reason]string{ReasonRXHeavy: "rx-usecs-high", ReasonTXHeavy: "rx-usecs-high", ReasonRateHigh: "rx-usecs-high", ReasonRateLow: "rx-usecs-low"}[chosen.Reason]
 		if setting == "" {
 			setting = "rx-usecs"
 		}
-		return inForce{chosen.RXUsecs, setting, fmt.Sprintf("adaptive-rx is on, and mlx4_en's rule sets %d us for the observed packet rates (%s)", chosen.RXUsecs, chosen.Reason), finding.Medium}
+		return inForce{chosen.Usecs, setting, fmt.Sprintf("adaptive-rx is on, and mlx4_en's rule sets %d us for the observed packet rates (%s)", chosen.Usecs, chosen.Reason), finding.Medium}
 	}
 	return inForce{m.RXUsecs, "rx-usecs", "adaptive-rx is on and what it sets is not known without counters: its resting value rx-usecs is taken", finding.Medium}
 }

@@ -76,7 +76,7 @@ func (i *Interface) Adaptive(policy string) (a Adaptive, ok bool) {
 		d := machine.Step(s)
 		a.Decisions = append(a.Decisions, d)
 		time += s.Elapsed
-		if (d.Reason == ReasonRXHeavy || d.Reason == ReasonTXHeavy) && d.RXUsecs == m.RXUsecsHigh {
+		if (d.Reason == ReasonRXHeavy || d.Reason == ReasonTXHeavy) && d.Usecs == m.RXUsecsHigh {
 			high += s.Elapsed
 		}
 	}

@@ -107,9 +107,17 @@ func (t Traffic) ByteRate() float64 {
 	return rx + tx
 }
 
-// Samples returns the steps of the series as policies take them; those whose change is not known are left out.
-func (t Traffic) Samples() []Sample {
-	var samples []Sample
+// trafficStep is one step of a series.
+type trafficStep struct {
+	number int
+	start  unit.Nanos
+	Sample
+}
+
+// steps returns the steps of the series as policies take them; those whose change is not known are left out. A direction
+// that is not counted counts nothing.
+func (t Traffic) steps() []trafficStep {
+	var steps []trafficStep
 	for k, elapsed := range t.Series.Steps() {
 		rx, okRX := step(t.RX, k)
 		tx, okTX := step(t.TX, k)
@@ -119,7 +127,16 @@ func (t Traffic) Samples() []Sample {
 		s := Sample{Elapsed: elapsed, RXPackets: rx, TXPackets: tx}
 		s.RXBytes, _ = step(t.RXBytes, k)
 		s.TXBytes, _ = step(t.TXBytes, k)
-		samples = append(samples, s)
+		steps = append(steps, trafficStep{k, t.Series.Snapshots[k].Offset, s})
+	}
+	return steps
+}
+
+// Samples returns the steps of the series as policies take them.
+func (t Traffic) Samples() []Sample {
+	var samples []Sample
+	for _, s := range t.steps() {
+		samples = append(samples, s.Sample)
 	}
 	return samples
 }
@@ -150,9 +167,15 @@ func (i *Interface) Moderation() (m Moderation, ok bool) {
 		return n
 	}
 	m.RXUsecs, m.RXFrames = get("rx-usecs"), get("rx-frames")
+	m.RXUsecsIRQ, m.RXFramesIRQ = get("rx-usecs-irq"), get("rx-frames-irq")
 	m.RXUsecsLow, m.RXUsecsHigh = get("rx-usecs-low"), get("rx-usecs-high")
 	m.PktRateLow, m.PktRateHigh = get("pkt-rate-low"), get("pkt-rate-high")
+	m.TXUsecs, m.TXFrames = get("tx-usecs"), get("tx-frames")
+	m.TXUsecsIRQ, m.TXFramesIRQ = get("tx-usecs-irq"), get("tx-frames-irq")
 	adaptive, _ := i.Setting("ethtool-c", "adaptive-rx")
 	m.AdaptiveRX = adaptive.Value.On()
+	adaptive, _ = i.Setting("ethtool-c", "adaptive-tx")
+	m.AdaptiveTX = adaptive.Value.On()
+	m.Rings = uint64(len(i.QueueLoad()))
 	return m, ok
 }

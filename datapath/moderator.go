@@ -62,25 +62,13 @@ func (m *moderator) handle(kind, uint16) {
 	}
 	m.last = now
 	d := m.policy.Step(s)
-	m.nic.delay = unit.Nanos(d.RXUsecs) * unit.Microsecond
+	m.nic.delay = unit.Nanos(d.Usecs) * unit.Microsecond
 	m.samples++
-	if d.RXUsecs == m.high && (d.Reason == coalesce.ReasonRXHeavy || d.Reason == coalesce.ReasonTXHeavy || d.Reason == coalesce.ReasonRateHigh) {
+	if d.Usecs == m.high && (d.Reason == coalesce.ReasonRXHeavy || d.Reason == coalesce.ReasonTXHeavy || d.Reason == coalesce.ReasonRateHigh) {
 		m.highSamples++
 	}
-	if onEdge(s) {
+	if s.OnEdge() {
 		m.edgeSamples++
 	}
 	m.engine.after(m.interval, m.id, moderationSample, 0)
 }
-
-// edgePackets is how near to 3:2 two counts have to be, as a difference of their multiples, for the point inside a
-// transaction at which they were read to decide: two readings inside a 3:2 transaction differ by up to 6 each.
-const edgePackets = 12
-
-// onEdge reports whether the ratio of a sample is so near to 3:2 that chance decides.
-func onEdge(s coalesce.Sample) bool {
-	r, t := int64(s.RXPackets), int64(s.TXPackets)
-	return r+t > edgePackets && (within(2*r-3*t, edgePackets) || within(2*t-3*r, edgePackets))
-}
-
-func within(n, limit int64) bool { return -limit <= n && n <= limit }
