@@ -71,7 +71,7 @@ func TestReadPmcstat(t *testing.T) {
 	})
 	p, _ := readText(t, ReadPmcstat, []byte("@ x [3 samples]\n\n100.0%  [3]  f @ /boot/kernel/kernel\n 100.0%  [3]   g @ /boot/kernel/zfs.ko\n  100.0%  [3]   h\n   100.0%  [3]   main @ /usr/bin/x\n"))
 	var kinds []string
-	for _, f := range newView(p.pprof, false).frames {
+	for _, f := range newView(p.pprof, nil).frames {
 		kinds = append(kinds, f.Name+" "+f.Kind.String())
 	}
 	if diff := cmp.Diff([]string{"f kernel", "g module", "h module", "main user"}, kinds); diff != "" {

@@ -1,7 +1,9 @@
 package flame
 
 import (
+	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"nettrace/perf"
@@ -23,6 +25,19 @@ const (
 var kindNames = [...]string{"user", "kernel", "module", "jit", "thread", "marker", "rest"}
 
 func (k Kind) String() string { return kindNames[min(int(k), len(kindNames)-1)] }
+
+// MarshalText writes the kind's name.
+func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
+// UnmarshalText reads what MarshalText wrote.
+func (k *Kind) UnmarshalText(text []byte) error {
+	i := slices.Index(kindNames[:], string(text))
+	if i < 0 {
+		return fmt.Errorf("no kind of code %q; it is one of %s", text, strings.Join(kindNames[:], ", "))
+	}
+	*k = Kind(i)
+	return nil
+}
 
 // Objects that stand for what a text tells without naming an object: addresses of the kernel, and the marks that folded
 // texts put behind names.

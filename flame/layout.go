@@ -75,7 +75,7 @@ func NewLayout(p *Profile, o LayoutOptions) (*Layout, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := newView(p.pprof, !o.Merged)
+	v := newView(p.pprof, o.groups(p))
 	o = o.withDefaults()
 	whole := Layout{Event: *event, Unit: o.Column.unitOf(event), Scale: p.Scale, Frames: v.frames, MinShare: max(o.MinShare, 0)}
 	stacks := sortedStacks(p.pprof, v, index)
@@ -90,6 +90,13 @@ func NewLayout(p *Profile, o LayoutOptions) (*Layout, error) {
 		l = build(whole, stacks, least, o)
 	}
 	return l, nil
+}
+
+func (o LayoutOptions) groups(p *Profile) []Label {
+	if o.Merged {
+		return nil
+	}
+	return p.Groups()
 }
 
 func (o LayoutOptions) withDefaults() LayoutOptions {

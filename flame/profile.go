@@ -38,6 +38,22 @@ type Profile struct {
 
 	pprof  *profile.Profile
 	places []place // of the first sample of each pprof sample
+	groups []Label // what views tell stacks apart by; nil stands for threads
+}
+
+// Groups returns the labels by which views tell stacks apart, outermost first: the threads' names, unless By chose others.
+func (p *Profile) Groups() []Label {
+	if p.groups == nil {
+		return []Label{Comm}
+	}
+	return p.groups
+}
+
+// By returns the profile with its stacks grouped by other labels, outermost first; by none they are not told apart.
+func (p *Profile) By(labels ...Label) *Profile {
+	grouped := *p
+	grouped.groups = append([]Label{}, labels...)
+	return &grouped
 }
 
 // EventTotal is what was recorded of one event.

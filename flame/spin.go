@@ -28,7 +28,7 @@ type spinScan struct {
 }
 
 func newSpinScan(p *Profile) *spinScan {
-	s := &spinScan{view: newView(p.pprof, false)}
+	s := &spinScan{view: newView(p.pprof, nil)}
 	s.codes = make([]*kernel.Code, len(s.view.frames))
 	marked := false // the text tells the kernel's frames from others
 	for _, f := range s.view.frames {

@@ -29,7 +29,7 @@ func Top(p *Profile, c Column, n int) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := newView(p.pprof, false)
+	v := newView(p.pprof, nil)
 	t := &Table{Event: *event, Unit: c.unitOf(event), Scale: p.Scale, Rows: make([]Row, len(v.frames))}
 	counted := make([]int, len(v.frames)) // the last sample that a frame was counted for, from 1
 	var stack []int32

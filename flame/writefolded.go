@@ -18,7 +18,7 @@ func WriteFolded(w io.Writer, p *Profile, c Column) error {
 	if err != nil {
 		return err
 	}
-	v := newView(p.pprof, true)
+	v := newView(p.pprof, p.Groups())
 	names := make([]string, len(v.frames))
 	for i, f := range v.frames {
 		names[i] = strings.ReplaceAll(Clean(f.Name), ";", ":")
@@ -46,14 +46,23 @@ func WriteFolded(w io.Writer, p *Profile, c Column) error {
 }
 
 func writeLines(w io.Writer, values map[string]int64, scale int64) error {
-	lines := make([]string, 0, len(values))
-	for line := range values {
-		lines = append(lines, line)
+	lines := make(map[string]string, len(values))
+	for stack, value := range values {
+		lines[stack] = decimal(value, scale)
+	}
+	return writeSorted(w, lines)
+}
+
+// writeSorted writes stacks with their counts in the order of their text.
+func writeSorted(w io.Writer, counts map[string]string) error {
+	b := bufio.NewWriter(w)
+	lines := make([]string, 0, len(counts))
+	for stack, count := range counts {
+		lines = append(lines, stack+" "+count+"\n")
 	}
 	slices.Sort(lines)
-	b := bufio.NewWriter(w)
 	for _, line := range lines {
-		b.WriteString(line + " " + decimal(values[line], scale) + "\n")
+		b.WriteString(line)
 	}
 	return b.Flush()
 }

@@ -15,7 +15,7 @@ func WriteSpeedscope(w io.Writer, p *Profile) error {
 	if _, err := p.Event(""); err != nil {
 		return err
 	}
-	v := newView(p.pprof, true)
+	v := newView(p.pprof, p.Groups())
 	out := scopeWriter{Writer: bufio.NewWriter(w), profile: p, view: v}
 	out.printf(`{"$schema":%s,"exporter":%s,"name":%s,"activeProfileIndex":%d,"shared":{"frames":[`, quoted(speedscopeSchema), quoted(speedscopeExporter), quoted(Clean(p.Source)), out.main())
 	for i, f := range v.frames {
