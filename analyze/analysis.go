@@ -12,6 +12,7 @@ import (
 
 	"nettrace/coalesce"
 	"nettrace/finding"
+	"nettrace/perf"
 	"nettrace/source"
 	"nettrace/unit"
 )
@@ -23,6 +24,8 @@ type Options struct {
 	Params map[string]float64 // thresholds by "rule.name"
 	// Interval is the time between snapshots whose names have no time.
 	Interval unit.Nanos
+	// Window has only the stack samples of a part of a recording's time read, where they have times.
+	Window perf.Window
 	// Connections bounds how many connections of a capture the result describes, those with most to tell first; 0 stands
 	// for 1,000. All are judged.
 	Connections int

@@ -22,14 +22,14 @@ func consumers() []func(start source.Pos, ledger *source.Ledger) consumer {
 }
 
 // readEvents reads one recording of perf into a profile and into the models of the consumers.
-func readEvents(r *reader, out *Source, start source.Pos, read func(watchers []perf.Watcher) (*flame.Profile, error)) error {
+func readEvents(r *reader, out *Source, start source.Pos, read func(flame.PerfOptions) (*flame.Profile, error)) error {
 	var all []consumer
-	var watchers []perf.Watcher
+	o := flame.PerfOptions{Window: r.options.Window}
 	for _, begin := range consumers() {
 		c := begin(start, &r.ledger)
-		all, watchers = append(all, c), append(watchers, c.event)
+		all, o.Watchers = append(all, c), append(o.Watchers, c.event)
 	}
-	p, err := read(watchers)
+	p, err := read(o)
 	for _, c := range all {
 		c.end(r, out)
 	}
@@ -37,7 +37,7 @@ func readEvents(r *reader, out *Source, start source.Pos, read func(watchers []p
 }
 
 func readPerfScript(r *reader, out *Source, l *source.Lines) error {
-	return readEvents(r, out, l.Pos(), func(watchers []perf.Watcher) (*flame.Profile, error) {
-		return flame.ReadPerf(l, &r.ledger, watchers...)
+	return readEvents(r, out, l.Pos(), func(o flame.PerfOptions) (*flame.Profile, error) {
+		return flame.ReadPerf(l, &r.ledger, o)
 	})
 }

@@ -43,7 +43,7 @@ func BenchmarkReadPerf(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		ledger := &source.Ledger{}
-		if _, err := ReadPerf(source.NewLines(source.NewInput("x", bytes.NewReader(text)), ledger), ledger); err != nil {
+		if _, err := ReadPerf(source.NewLines(source.NewInput("x", bytes.NewReader(text)), ledger), ledger, PerfOptions{}); err != nil {
 			b.Fatal(err)
 		}
 	}

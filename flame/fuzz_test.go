@@ -39,7 +39,7 @@ func FuzzRead(f *testing.F) {
 }
 
 func readPlainPerf(l *source.Lines, ledger *source.Ledger) (*Profile, error) {
-	return ReadPerf(l, ledger)
+	return ReadPerf(l, ledger, PerfOptions{})
 }
 
 func check(t *testing.T, p *Profile) {

@@ -6,45 +6,62 @@ import (
 
 	"nettrace/perf"
 	"nettrace/source"
+	"nettrace/unit"
 )
 
-// ReadPerf reads the text of `perf script` (what perf.SniffScript recognises) into a profile, and shows its tracepoint
-// events to watchers.
-func ReadPerf(l *source.Lines, ledger *source.Ledger, watchers ...perf.Watcher) (*Profile, error) {
-	start := l.Pos()
-	return FoldPerf(perf.NewScriptReader(l, ledger), start, "perf-script", ledger, watchers...)
+// PerfOptions choose what is made of a recording of perf. The zero value folds all of its samples.
+type PerfOptions struct {
+	Watchers []perf.Watcher // shown the tracepoint events
+	Window   perf.Window    // samples outside are left out, and not shown to watchers
 }
 
-// FoldPerf folds a stream of samples that begins at start into a profile of a format, and shows the tracepoint events
-// among them to watchers. A stack is told by its functions and their objects, not by addresses.
-func FoldPerf(events perf.Events, start source.Pos, format string, ledger *source.Ledger, watchers ...perf.Watcher) (*Profile, error) {
+// ReadPerf reads the text of `perf script` (what perf.SniffScript recognises) into a profile.
+func ReadPerf(l *source.Lines, ledger *source.Ledger, o PerfOptions) (*Profile, error) {
+	start := l.Pos()
+	return FoldPerf(perf.NewScriptReader(l, ledger), start, "perf-script", ledger, o)
+}
+
+// FoldPerf folds a stream of samples that begins at start into a profile of a format. A stack is told by its functions and
+// their objects, not by addresses.
+func FoldPerf(events perf.Events, start source.Pos, format string, ledger *source.Ledger, o PerfOptions) (*Profile, error) {
 	f := perfFolder{builder: newBuilder(start.Source, ledger)}
 	p := &Profile{Source: start.Source, Line: start.Line, Format: format}
-	timed := false
-	err := perf.Watch(events, func(e *perf.Event) {
-		f.sample(e)
-		if e.HasTime {
-			if !timed || e.Time < p.Start {
-				p.Start = e.Time
-			}
-			p.End, timed = max(p.End, e.Time), true
+	err := perf.Each(events, func(e *perf.Event) {
+		if !o.Window.Has(e) {
+			f.outside++
+			return
 		}
-	}, watchers...)
+		f.sample(e)
+		perf.Show(e, o.Watchers)
+	})
 	if err != nil {
 		return nil, err
 	}
+	p.Start, p.End = f.first, f.last
 	h := events.Header()
 	p.Host, p.Release, p.Command, p.CPUs, p.Lost = h.Host, h.Release, h.Command, h.CPUs, Lost(events.Lost())
 	f.builder.finish(p)
-	if len(p.Events) == 0 {
-		ledger.Add("no-samples", source.Warning, start, 1, "perf's recording holds a header and no samples; was anything recorded (perf report --header-only -I tells)?")
-	}
+	f.account(p, start)
 	return p, nil
+}
+
+// account enters into the ledger what the samples as a whole tell.
+func (f *perfFolder) account(p *Profile, start source.Pos) {
+	switch {
+	case f.outside > 0:
+		f.ledger.Add("outside-window", source.Note, start, f.outside, "samples that are outside the time asked for, or have no time; left out")
+	case len(p.Events) == 0:
+		f.ledger.Add("no-samples", source.Warning, start, 1, "perf's recording holds a header and no samples; was anything recorded (perf report --header-only -I tells)?")
+	}
 }
 
 // perfFolder hands samples of perf to a builder. What it knows of perf's functions by their number spares most look-ups.
 type perfFolder struct {
 	*builder
+	outside     int64
+	first, last unit.Nanos // of the samples folded; valid iff timed
+	timed       bool
+
 	event     string
 	eventID   uint32
 	locations []uint32 // of perf's function ID, twice: in user space, in the kernel; 0 is not known yet
@@ -53,6 +70,12 @@ type perfFolder struct {
 }
 
 func (f *perfFolder) sample(e *perf.Event) {
+	if e.HasTime {
+		if !f.timed || e.Time < f.first {
+			f.first = e.Time
+		}
+		f.last, f.timed = max(f.last, e.Time), true
+	}
 	if e.Name != f.event || f.event == "" {
 		f.event, f.eventID = e.Name, f.builder.event(e.Name, e.Modifiers, e.Pos)
 	}

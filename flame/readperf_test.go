@@ -1,6 +1,8 @@
 package flame
 
 import (
+	"bytes"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -18,18 +20,17 @@ func TestWatchers(t *testing.T) {
 		ledger := &source.Ledger{}
 		seen := map[string]int64{}
 		last, second := int64(-1), 0
-		p, err := ReadPerf(source.NewLines(source.NewInput(name, strings.NewReader(text)), ledger), ledger,
-			func(e *perf.Event) {
-				if e.Pos.Offset <= last {
-					t.Errorf("%s: event at byte %d after one at %d", name, e.Pos.Offset, last)
-				}
-				if len(e.Payload) > 0 && !strings.Contains(text[e.Pos.Offset:], string(e.Payload)) {
-					t.Errorf("%s: payload %q is not at byte %d", name, e.Payload, e.Pos.Offset)
-				}
-				last = e.Pos.Offset
-				seen[e.Name]++
-			},
-			func(*perf.Event) { second++ })
+		p, err := ReadPerf(source.NewLines(source.NewInput(name, strings.NewReader(text)), ledger), ledger, PerfOptions{Watchers: []perf.Watcher{func(e *perf.Event) {
+			if e.Pos.Offset <= last {
+				t.Errorf("%s: event at byte %d after one at %d", name, e.Pos.Offset, last)
+			}
+			if len(e.Payload) > 0 && !strings.Contains(text[e.Pos.Offset:], string(e.Payload)) {
+				t.Errorf("%s: payload %q is not at byte %d", name, e.Payload, e.Pos.Offset)
+			}
+			last = e.Pos.Offset
+			seen[e.Name]++
+		},
+			func(*perf.Event) { second++ }}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -47,5 +48,37 @@ func TestWatchers(t *testing.T) {
 		if second != sum || name != "default.perf.txt" && sum == 0 {
 			t.Errorf("%s: the second watcher saw %d of %d events", name, second, sum)
 		}
+	}
+}
+
+// TestWindow: windows that touch have each sample once.
+func TestWindow(t *testing.T) {
+	text := shared.Read(t, fixture("default.perf.txt"))
+	read := func(w perf.Window) (int64, *source.Ledger) {
+		ledger := &source.Ledger{}
+		p, err := ReadPerf(source.NewLines(source.NewInput("x", bytes.NewReader(text)), ledger), ledger, PerfOptions{Window: w})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(p.Events) == 0 {
+			return 0, ledger
+		}
+		if p.Start < w.From || w.To > 0 && p.End >= w.To {
+			t.Errorf("window %v has samples from %v to %v", w, p.Start, p.End)
+		}
+		return p.Events[0].Samples, ledger
+	}
+	whole, _ := readPerf(t, text)
+	middle := (whole.Start + whole.End) / 2
+	first, ledger := read(perf.Window{To: middle})
+	second, _ := read(perf.Window{From: middle})
+	if first == 0 || second == 0 || first+second != whole.Events[0].Samples {
+		t.Errorf("%d and %d samples of %d", first, second, whole.Events[0].Samples)
+	}
+	if got := entries(ledger); len(got) != 1 || got[0] != fmt.Sprintf("outside-window x%d @1", second) {
+		t.Errorf("ledger %q", got)
+	}
+	if n, _ := read(perf.Window{From: whole.End + 1}); n != 0 {
+		t.Errorf("%d samples after the last one", n)
 	}
 }

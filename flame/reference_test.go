@@ -17,7 +17,7 @@ func fixture(name string) string { return filepath.Join("..", "fixtures", "stack
 func readPerf(t testing.TB, text []byte) (*Profile, *source.Ledger) {
 	t.Helper()
 	ledger := &source.Ledger{}
-	p, err := ReadPerf(source.NewLines(source.NewInput("x.perf.txt", bytes.NewReader(text)), ledger), ledger)
+	p, err := ReadPerf(source.NewLines(source.NewInput("x.perf.txt", bytes.NewReader(text)), ledger), ledger, PerfOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

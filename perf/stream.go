@@ -1,6 +1,10 @@
 package perf
 
-import "io"
+import (
+	"io"
+
+	"nettrace/unit"
+)
 
 // One recording has several consumers: the profile folds every sample, the lock table pairs lock events, the counters
 // add up interrupts and packets of tracepoints. It is read once. A reader of a form that recordings have (the text of
@@ -22,8 +26,8 @@ type Events interface {
 // Watcher is shown tracepoint events (Event.Tracepoint), in the order of the recording. It copies what it keeps of one.
 type Watcher func(*Event)
 
-// Watch shows the tracepoint events of a stream to watchers and every event to take.
-func Watch(events Events, take func(*Event), watchers ...Watcher) error {
+// Each hands every event of a stream to take.
+func Each(events Events, take func(*Event)) error {
 	for {
 		e, err := events.Next()
 		if err == io.EOF {
@@ -33,10 +37,27 @@ func Watch(events Events, take func(*Event), watchers ...Watcher) error {
 			return err
 		}
 		take(e)
-		if len(watchers) > 0 && e.Tracepoint() {
-			for _, w := range watchers {
-				w(e)
-			}
-		}
 	}
+}
+
+// Show shows an event to watchers if it is one of a tracepoint.
+func Show(e *Event, watchers []Watcher) {
+	if len(watchers) == 0 || !e.Tracepoint() {
+		return
+	}
+	for _, w := range watchers {
+		w(e)
+	}
+}
+
+// Window is a part of a recording's time. The zero value is all of it.
+type Window struct {
+	From unit.Nanos // on the recording's clock
+	To   unit.Nanos // 0 is the end of the recording
+}
+
+// Has reports whether an event happened within the window: at From or later, and before To. Events without a time are only in the zero
+// window.
+func (w Window) Has(e *Event) bool {
+	return w == Window{} || e.HasTime && e.Time >= w.From && (w.To == 0 || e.Time < w.To)
 }
