@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"runtime"
 	"strings"
 	"time"
 
@@ -35,7 +36,7 @@ func sniffCapture(format pcap.Format) func([]byte) source.Match {
 }
 
 func readCapture(r *reader, out *Source) error {
-	capture, info, err := track(r.ctx, r.src, &r.ledger, r.options, func(*pcap.Packet, *pcap.Header, tcp.Mark) error { return nil })
+	capture, info, err := track(r.ctx, r.src, &r.ledger, r.options, nil)
 	if err != nil {
 		return err
 	}
@@ -45,7 +46,11 @@ func readCapture(r *reader, out *Source) error {
 	return nil
 }
 
-// track reads a capture through the connection tracker and hands each packet to visit with its mark.
+// maxWorkers bounds the goroutines that judge packets: reading and decoding keeps no more than a few of them busy.
+const maxWorkers = 4
+
+// track reads a capture through the connection tracker and hands each packet to visit with its mark. Without visit,
+// packets are judged on the other cores.
 func track(ctx context.Context, src *source.Source, ledger *source.Ledger, o Options, visit func(*pcap.Packet, *pcap.Header, tcp.Mark) error) (*tcp.Capture, *pcap.Info, error) {
 	watch(ctx, src, o)
 	packets, err := pcap.NewReader(src.Input, ledger)
@@ -53,8 +58,11 @@ func track(ctx context.Context, src *source.Source, ledger *source.Ledger, o Opt
 		return nil, nil, err
 	}
 	defer packets.Close()
-	tracker := tcp.NewTracker(src.Path, tcp.Options{MaxKept: o.Connections}, ledger)
-	var h pcap.Header
+	options := tcp.Options{MaxKept: o.Connections}
+	if visit == nil {
+		options.Workers = min(runtime.GOMAXPROCS(0)-1, maxWorkers)
+	}
+	tracker := tcp.NewTracker(src.Path, options, ledger)
 	for {
 		p, err := packets.Next()
 		if err == io.EOF {
@@ -63,11 +71,16 @@ func track(ctx context.Context, src *source.Source, ledger *source.Ledger, o Opt
 		if err != nil {
 			return nil, nil, err
 		}
+		h := tracker.Header()
 		h.Decode(p)
 		if h.Fault != 0 {
 			h.Fault.Enter(ledger, source.Pos{Source: src.Path, Offset: p.Offset, Record: p.Record})
 		}
-		if err := visit(p, &h, tracker.Add(p, &h)); err != nil {
+		mark := tracker.Add(p, h)
+		if visit == nil {
+			continue
+		}
+		if err := visit(p, h, mark); err != nil {
 			return nil, nil, err
 		}
 	}

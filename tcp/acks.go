@@ -23,7 +23,7 @@ var degreeLimits = [...]float64{1, 2, 4, 8, 16, 45}
 const bigDegree = 4
 
 // acknowledge judges what the packet from dir acknowledges of the other direction.
-func (t *Tracker) acknowledge(c *conn, dir int, s *segment) (f Flags) {
+func (t *shard) acknowledge(c *conn, dir int, s *segment) (f Flags) {
 	h, from, sent := s.header, &c.dir[dir], &c.dir[1-dir]
 	if !sent.seen && !sent.acked {
 		sent.begin(h.Ack)
@@ -70,7 +70,7 @@ func (d *direction) repeats(sent *direction, s *segment) bool {
 }
 
 // advance judges a packet without payload that acknowledges so many new bytes.
-func (t *Tracker) advance(c *conn, dir int, s *segment, bytes uint64) Flags {
+func (t *shard) advance(c *conn, dir int, s *segment, bytes uint64) Flags {
 	sent := &c.dir[1-dir]
 	a := &sent.acks
 	a.advancing++

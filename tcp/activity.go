@@ -75,8 +75,9 @@ type ACKs struct {
 	Degrees       [7]int64 `json:"degrees"`        // advancing ones of up to 1, 2, 4, 8, 16, 45 and more segments
 }
 
-// maxTailSizes bounds the list of tail sizes of a summary.
-const maxTailSizes = 16
+// maxTailSizes bounds the list of tail sizes of a sum: at an MSS of 1460 there are 182, and only beyond the bound would
+// the order of summing matter. shownTailSizes are left of them, the most common ones.
+const maxTailSizes, shownTailSizes = 256, 16
 
 // add adds what another direction did.
 func (a *Activity) add(b *Activity) {
@@ -124,24 +125,24 @@ func (t *Tails) add(b *Tails) {
 	}
 }
 
-// addSize counts tails of one size. Once the list is full, a new size takes the place of the least common one if it is
-// more common, so that sizes which many connections share stay in it.
+// addSize counts tails of one size, in the order of sizes.
 func (t *Tails) addSize(s TailSize) {
-	i := slices.IndexFunc(t.Sizes, func(have TailSize) bool { return have.Bytes == s.Bytes })
+	i, known := slices.BinarySearchFunc(t.Sizes, s.Bytes, func(have TailSize, bytes int64) int { return cmp.Compare(have.Bytes, bytes) })
 	switch {
-	case i >= 0:
+	case known:
 		t.Sizes[i].Count += s.Count
 		if t.Sizes[i].MessageBytes != s.MessageBytes {
 			t.Sizes[i].MessageBytes = 0
 		}
 	case len(t.Sizes) < maxTailSizes:
-		t.Sizes = append(t.Sizes, s)
-	default:
-		if last := &t.Sizes[len(t.Sizes)-1]; last.Count < s.Count {
-			*last = s
-		}
+		t.Sizes = slices.Insert(t.Sizes, i, s)
 	}
+}
+
+// ranked puts the most common sizes first and drops the others.
+func (t *Tails) ranked() {
 	slices.SortFunc(t.Sizes, func(a, b TailSize) int { return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Bytes, b.Bytes)) })
+	t.Sizes = t.Sizes[:min(len(t.Sizes), shownTailSizes)]
 }
 
 func (a *ACKs) add(b *ACKs) {

@@ -2,9 +2,11 @@ package tcp
 
 import (
 	"cmp"
+	"fmt"
 	"net/netip"
 
 	"nettrace/pcap"
+	"nettrace/source"
 	"nettrace/unit"
 )
 
@@ -160,13 +162,28 @@ type ExchangeKind struct {
 
 // capture builds the model.
 func (t *Tracker) capture() *Capture {
-	c := &Capture{Source: t.source, EpochSeconds: t.clock.epoch, Start: t.clock.start, End: t.clock.end, Packets: t.packets, Totals: t.totals, Picture: t.picture.summary()}
-	c.Connections = t.kept.list()
-	c.Servers = t.servers.list()
-	if t.totals.NotKept > 0 {
-		t.notKept()
+	all := t.shards[0]
+	for _, s := range t.shards[1:] {
+		all.merge(s)
+	}
+	all.picture.merge(&t.picture)
+	c := &Capture{Source: t.source, EpochSeconds: t.clock.epoch, Start: t.clock.start, End: t.clock.end, Packets: t.packets, Totals: all.totals, Picture: all.picture.summary()}
+	c.Totals.Tails.ranked()
+	c.Connections = all.kept.list()
+	c.Servers = all.servers.list()
+	if c.Totals.NotKept = c.Totals.Connections - int64(len(c.Connections)); c.Totals.NotKept > 0 {
+		t.ledger.Add("connection-not-kept", source.Note, source.Pos{Source: t.source}, c.Totals.NotKept,
+			fmt.Sprintf("of %d connections, %d are kept one by one: those with findings first, then the largest; all are in the totals", c.Totals.Connections, len(c.Connections)))
 	}
 	return c
+}
+
+func (t *Totals) add(b *Totals) {
+	t.Connections += b.Connections
+	t.Evicted += b.Evicted
+	t.Midstream += b.Midstream
+	t.Copies += b.Copies
+	t.Activity.add(&b.Activity)
 }
 
 func byEndpoint(a, b netip.AddrPort) int {

@@ -17,23 +17,35 @@ const none unit.Nanos = -1 << 62
 // conn is a live connection. Everything in it is of fixed size; the parts that few connections need (recovery, events)
 // are made when they are.
 type conn struct {
-	key              key
-	number           int64
-	prev, next       *conn // in the tracker's list that it is in
-	closing          bool  // it is in the list of the closing ones
-	highEndIsServer  bool
+	flow
 	began            beginning
 	reset, evicted   bool
 	portReused       bool
+	judged           bool // its server is summed apart
 	fastOpen         uint8
+	resetBy          uint8 // the direction of the first RST
 	start, last      unit.Nanos
 	record, offset   int64      // of its first packet
-	resetBy          uint8      // the direction of the first RST
 	syn, synACK, ack unit.Nanos // times of the last SYN, the first SYN-ACK, and the first packet of the client after it
 	dir              [2]direction
 	copies           copies
 	exchanges        exchanges
 	events           *events
+}
+
+// begin makes an empty connection that of its first packet.
+func (c *conn) begin(p *pcap.Packet, h *pcap.Header, now unit.Nanos) {
+	c.start, c.last, c.record, c.offset = now, now, p.Record, p.Offset
+	c.syn, c.synACK, c.ack = none, none, none
+	c.dir[0].waits.scale, c.dir[1].waits.scale = -1, -1
+	switch {
+	case h.Flags&pcap.SYN == 0:
+		c.began = midstream
+	case h.Flags&pcap.ACK == 0:
+		c.began = withSYN
+	default:
+		c.began = withSYNACK
+	}
 }
 
 // beginning says how a connection began in the capture.
@@ -104,9 +116,10 @@ type segment struct {
 	header     *pcap.Header
 	now        unit.Nanos
 	timed      bool
-	start, end uint64 // of its payload
-	size       int    // effective MSS
-	wire       int    // packets on the wire
+	checksum   pcap.Checksum // unless it is one of the first data packets, it was not looked at
+	start, end uint64        // of its payload
+	size       int           // effective MSS
+	wire       int           // packets on the wire
 }
 
 // origin is where extended sequence numbers begin, so that numbers below the first one seen stay positive.

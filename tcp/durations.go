@@ -120,3 +120,76 @@ func (d *durations) summary() Durations {
 	}
 	return Durations{d.min, d.quantile(0.5), d.quantile(0.99), d.max, int64(d.samples)}
 }
+
+// spread is a distribution that can be merged: whatever the order, the sum is the same. It has a step for each quarter of
+// an octave of all times.
+type spread struct {
+	few      []unit.Nanos // all of them while there are few
+	samples  int64
+	min, max unit.Nanos
+	steps    [64 * perOctave]int64
+}
+
+// fewSpread is how many times are kept as they are.
+const fewSpread = 4
+
+func (d *spread) add(v unit.Nanos) {
+	if v < 0 {
+		return
+	}
+	if d.samples == 0 {
+		d.min, d.max = v, v
+	}
+	d.min, d.max = min(d.min, v), max(d.max, v)
+	d.samples++
+	d.steps[spreadStep(v)]++
+	if d.samples <= fewSpread {
+		d.few = append(d.few, v)
+	}
+}
+
+func spreadStep(v unit.Nanos) int {
+	octave := max(bits.Len64(uint64(v))-1, 2)
+	return octave*perOctave + int(v>>(octave-2))&3
+}
+
+func (d *spread) merge(b *spread) {
+	switch {
+	case b.samples == 0:
+		return
+	case d.samples == 0:
+		*d = *b
+		return
+	}
+	d.min, d.max, d.samples, d.few = min(d.min, b.min), max(d.max, b.max), d.samples+b.samples, append(d.few, b.few...)
+	for i, n := range b.steps {
+		d.steps[i] += n
+	}
+}
+
+func (d *spread) quantile(q float64) unit.Nanos {
+	if d.samples <= fewSpread {
+		few := slices.Sorted(slices.Values(d.few))
+		return few[min(int(q*float64(d.samples)), len(few)-1)]
+	}
+	rank := q * float64(d.samples)
+	for i, n := range d.steps {
+		if n > 0 && rank <= float64(n) {
+			low, high := spreadLower(i), spreadLower(i+1)
+			return min(max(unit.Nanos(low+(high-low)*rank/float64(n)), d.min), d.max)
+		}
+		rank -= float64(n)
+	}
+	return d.max
+}
+
+func spreadLower(i int) float64 {
+	return math.Ldexp(1+float64(i%perOctave)/perOctave, i/perOctave)
+}
+
+func (d *spread) summary() Durations {
+	if d.samples == 0 {
+		return Durations{}
+	}
+	return Durations{d.min, d.quantile(0.5), d.quantile(0.99), d.max, d.samples}
+}

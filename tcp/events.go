@@ -54,7 +54,7 @@ type examples struct {
 }
 
 // note keeps an example if it is the first of its kind, the worst by its value, or the one that chance picks.
-func (t *Tracker) note(c *conn, k kind, e exemplar) {
+func (t *shard) note(c *conn, k kind, e exemplar) {
 	if c.events == nil {
 		c.events = t.eventPool.take()
 	}
@@ -74,7 +74,7 @@ func (t *Tracker) note(c *conn, k kind, e exemplar) {
 }
 
 // forget gives the examples back.
-func (t *Tracker) forget(e *events) {
+func (t *shard) forget(e *events) {
 	if e == nil {
 		return
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 // judge takes one packet of a connection into account.
-func (t *Tracker) judge(c *conn, dir int, s *segment) Flags {
+func (t *shard) judge(c *conn, dir int, s *segment) Flags {
 	d, h := &c.dir[dir], s.header
 	t.place(c, d, s)
 	if t.isCopy(c, dir, s) {
@@ -45,7 +45,7 @@ func (t *Tracker) judge(c *conn, dir int, s *segment) Flags {
 }
 
 // place finds the packet's place in the sequence space, and what it is on the wire.
-func (t *Tracker) place(c *conn, d *direction, s *segment) {
+func (t *shard) place(c *conn, d *direction, s *segment) {
 	h := s.header
 	if d.packets+uint64(d.copies) == 0 {
 		d.view.port = int32(s.packet.Interface)
@@ -73,7 +73,7 @@ func (s *segment) cut(m *mss) {
 	}
 }
 
-func (t *Tracker) isCopy(c *conn, dir int, s *segment) bool {
+func (t *shard) isCopy(c *conn, dir int, s *segment) bool {
 	if age, routed, found := c.copies.seen(dir, s); found {
 		t.picture.copied(s, age, routed)
 		return true
@@ -109,7 +109,7 @@ func (d *direction) tally(s *segment) {
 }
 
 // syn judges a SYN or SYN-ACK.
-func (t *Tracker) syn(c *conn, dir int, s *segment) (f Flags) {
+func (t *shard) syn(c *conn, dir int, s *segment) (f Flags) {
 	d, h, o := &c.dir[dir], s.header, &s.header.Options
 	if d.synSeen && d.isn == h.Seq {
 		d.repeatedSYNs = uint8(min(int(d.repeatedSYNs)+1, math.MaxUint8))
@@ -195,7 +195,7 @@ func (c *conn) fastOpened(client *direction, ack uint32) {
 }
 
 // data judges a packet with payload.
-func (t *Tracker) data(c *conn, dir int, s *segment) (f Flags) {
+func (t *shard) data(c *conn, dir int, s *segment) (f Flags) {
 	d, h, peer := &c.dir[dir], s.header, &c.dir[1-dir]
 	switch {
 	case h.Payload == 1 && s.end == d.high && d.acked && d.una >= d.high:
@@ -209,7 +209,7 @@ func (t *Tracker) data(c *conn, dir int, s *segment) (f Flags) {
 	d.bytes += uint64(h.Payload)
 	d.size = int32(s.size)
 	d.largest = max(d.largest, uint32(h.Payload))
-	t.picture.verify(c, d, s)
+	t.picture.verified(d, s)
 	if h.Payload > s.size {
 		d.superSegments++
 		t.picture.Above.note(s.packet, s.now, int64(h.Payload))
@@ -244,7 +244,7 @@ func (t *Tracker) data(c *conn, dir int, s *segment) (f Flags) {
 }
 
 // fresh judges data above all that was seen.
-func (t *Tracker) fresh(c *conn, dir int, s *segment) (f Flags) {
+func (t *shard) fresh(c *conn, dir int, s *segment) (f Flags) {
 	d := &c.dir[dir]
 	if s.start > d.high {
 		f |= FlagGap
@@ -281,7 +281,7 @@ func (d *direction) turn() {
 }
 
 // empty judges a packet with neither payload nor SYN, FIN or RST.
-func (t *Tracker) empty(c *conn, dir int, s *segment) Flags {
+func (t *shard) empty(c *conn, dir int, s *segment) Flags {
 	d, peer := &c.dir[dir], &c.dir[1-dir]
 	if s.start+1 == d.high && peer.windowKnown && peer.window == 0 {
 		t.waiting(d).probes++

@@ -111,7 +111,7 @@ const (
 )
 
 // limitOf returns the direction's account, which begins once it has sent enough.
-func (t *Tracker) limitOf(c *conn, dir int, s *segment) *limit {
+func (t *shard) limitOf(c *conn, dir int, s *segment) *limit {
 	d := &c.dir[dir]
 	if d.limit != nil || d.unique+uint64(s.header.Payload) <= limitAfterBytes && d.dataPackets < limitAfterPackets {
 		return d.limit
@@ -148,7 +148,7 @@ func (t *Tracker) limitOf(c *conn, dir int, s *segment) *limit {
 }
 
 // account gives a finished account back.
-func (t *Tracker) account(l *limit) {
+func (t *shard) account(l *limit) {
 	if l != nil {
 		t.ringPool.give(l.waiting)
 		t.limitPool.give(l)
@@ -214,7 +214,7 @@ func (l *limit) learn(s *segment) {
 
 // limited charges the time since the last sending by what ended it. f are the verdicts on the packet, jump is how far its
 // IP identification is above what was expected.
-func (t *Tracker) limited(c *conn, dir int, s *segment, f Flags, jump int) {
+func (t *shard) limited(c *conn, dir int, s *segment, f Flags, jump int) {
 	l := t.limitOf(c, dir, s)
 	if l == nil || !s.timed {
 		return

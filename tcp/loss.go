@@ -24,7 +24,7 @@ const (
 )
 
 // trouble returns the direction's recovery, made if need be. ACKs of what was sent so far may cover data out of order.
-func (t *Tracker) trouble(d *direction) *recovery {
+func (t *shard) trouble(d *direction) *recovery {
 	if d.recovery == nil {
 		d.recovery = t.recoveries.take()
 	}
@@ -34,7 +34,7 @@ func (t *Tracker) trouble(d *direction) *recovery {
 
 // jump opens the hole between the highest byte seen and s, but for what the other end has acknowledged: that only the
 // capture lacks.
-func (t *Tracker) jump(d *direction, s *segment) {
+func (t *shard) jump(d *direction, s *segment) {
 	d.gaps++
 	from := d.high
 	if d.acked && d.una > from {
@@ -48,7 +48,7 @@ func (t *Tracker) jump(d *direction, s *segment) {
 }
 
 // late judges a packet that begins below the highest byte seen.
-func (t *Tracker) late(c *conn, dir int, s *segment) Flags {
+func (t *shard) late(c *conn, dir int, s *segment) Flags {
 	d := &c.dir[dir]
 	r := t.trouble(d)
 	end := min(s.end, d.high)
@@ -81,7 +81,7 @@ func (d *direction) resentInto(h hole, s *segment, roundTrip unit.Nanos) bool {
 }
 
 // resend counts s, up to end, as a retransmission. twice says that all of it was captured before.
-func (t *Tracker) resend(c *conn, dir int, s *segment, end uint64, twice bool) Flags {
+func (t *shard) resend(c *conn, dir int, s *segment, end uint64, twice bool) Flags {
 	d := &c.dir[dir]
 	l := &d.recovery.loss
 	n := uint32(wire(int(end-s.start), s.size))
@@ -121,7 +121,7 @@ func (l *loss) arrivedTwice() {
 }
 
 // needless counts n wire packets of a retransmission as needless.
-func (t *Tracker) needless(c *conn, d *direction, r *resent, n uint32) {
+func (t *shard) needless(c *conn, d *direction, r *resent, n uint32) {
 	n = min(n, r.wire)
 	r.wire -= n
 	l := &d.recovery.loss
@@ -142,7 +142,7 @@ func (t *Tracker) needless(c *conn, d *direction, r *resent, n uint32) {
 // sacked learns from the SACK blocks of a packet that acknowledges this direction. It reports whether the first one is a
 // duplicate SACK (RFC 2883 section 4): below the ACK number, or within the second block. Such a one proves that the
 // retransmission of the range was needless; without a retransmission, the network has duplicated a packet.
-func (t *Tracker) sacked(c *conn, d *direction, s *segment, ack uint64) bool {
+func (t *shard) sacked(c *conn, d *direction, s *segment, ack uint64) bool {
 	o := &s.header.Options
 	if o.SACKs == 0 {
 		return false

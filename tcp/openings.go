@@ -44,7 +44,7 @@ const (
 )
 
 // resetWith notes an RST.
-func (t *Tracker) resetWith(c *conn, dir int, s *segment) {
+func (t *shard) resetWith(c *conn, dir int, s *segment) {
 	if !c.reset {
 		c.reset, c.resetBy = true, uint8(dir)
 		t.waiting(&c.dir[dir]).reset = exemplarOf(dir, s, 0)

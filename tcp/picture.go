@@ -47,10 +47,28 @@ func (s *Sights) note(p *pcap.Packet, now unit.Nanos, value int64) {
 	}
 }
 
+// merge adds other sights of the same capture.
+func (s *Sights) merge(b *Sights) {
+	switch {
+	case b.Count == 0:
+		return
+	case s.Count == 0:
+		*s = *b
+		return
+	}
+	s.Count += b.Count
+	if b.First.Record < s.First.Record {
+		s.First = b.First
+	}
+	if b.Worst.Value > s.Worst.Value || b.Worst.Value == s.Worst.Value && b.Worst.Record < s.Worst.Record {
+		s.Worst = b.Worst
+	}
+}
+
 // picture gathers a Picture.
 type picture struct {
 	Picture
-	distance durations
+	distance spread
 	last     unit.Nanos // of the packet before
 	timed    bool
 }
@@ -88,18 +106,28 @@ func (v *picture) copied(s *segment, age unit.Nanos, routed bool) {
 	}
 }
 
-// verify looks at the checksum of a data packet, if it is one of the first.
-func (v *picture) verify(c *conn, d *direction, s *segment) {
-	if d.dataPackets > verifyPackets || c.number > verifyConnections {
+// verified notes the checksum of a data packet, if it is one of the first.
+func (v *picture) verified(d *direction, s *segment) {
+	if d.dataPackets > verifyPackets {
 		return
 	}
-	switch pcap.Verify(s.packet, s.header) {
+	switch s.checksum {
 	case pcap.ChecksumValid:
 		v.Valid++
 	case pcap.ChecksumPartial:
 		v.Partial.note(s.packet, s.now, 0)
 	case pcap.ChecksumWrong:
 		v.Wrong.note(s.packet, s.now, 0)
+	}
+}
+
+func (v *picture) merge(b *picture) {
+	v.distance.merge(&b.distance)
+	v.RoutedCopies += b.RoutedCopies
+	v.Valid += b.Valid
+	for _, pair := range [][2]*Sights{{&v.Copies, &b.Copies}, {&v.Above, &b.Above}, {&v.Cut, &b.Cut}, {&v.OptionsCut, &b.OptionsCut}, {&v.Partial, &b.Partial},
+		{&v.Wrong, &b.Wrong}, {&v.Backward, &b.Backward}, {&v.Behind, &b.Behind}, {&v.ACKUnseen, &b.ACKUnseen}} {
+		pair[0].merge(pair[1])
 	}
 }
 

@@ -12,7 +12,8 @@ import (
 type Server struct {
 	Endpoint     netip.AddrPort `json:"endpoint"`
 	Connections  int64          `json:"connections"`
-	Client       netip.AddrPort `json:"client"` // of the first connection
+	First        int64          `json:"first"`  // number of the first connection
+	Client       netip.AddrPort `json:"client"` // of that
 	Start        unit.Nanos     `json:"start_ns"`
 	End          unit.Nanos     `json:"end_ns"`
 	Exchanges    int64          `json:"exchanges"`
@@ -25,22 +26,19 @@ type Server struct {
 // Key names the server in a way that is stable from run to run.
 func (s *Server) Key() string { return serverKey(s.Endpoint) }
 
-type servers struct {
-	max int
-	at  map[netip.AddrPort]*Server
-}
+type servers map[netip.AddrPort]*Server
 
-func newServers(max int) servers { return servers{max, map[netip.AddrPort]*Server{}} }
+func newServers() servers { return servers{} }
 
-// add enters a connection. It reports whether there was room.
-func (s *servers) add(c *conn, client, server netip.AddrPort, did *[2]Activity, opening *Openings) bool {
-	sum := s.at[server]
+// add enters a connection.
+func (s servers) add(c *conn, client, server netip.AddrPort, did *[2]Activity, opening *Openings) {
+	sum := s[server]
 	if sum == nil {
-		if len(s.at) >= s.max {
-			return false
-		}
-		sum = &Server{Endpoint: server, Client: client, Start: c.start, End: c.last}
-		s.at[server] = sum
+		sum = &Server{Endpoint: server, First: c.number, Client: client, Start: c.start, End: c.last}
+		s[server] = sum
+	}
+	if c.number < sum.First {
+		sum.First, sum.Client = c.number, client
 	}
 	sum.Connections++
 	sum.Openings.add(opening)
@@ -49,16 +47,45 @@ func (s *servers) add(c *conn, client, server netip.AddrPort, did *[2]Activity, 
 	sum.ExchangeTime += c.exchanges.total
 	for i := range did {
 		sum.Directions[i].add(&did[i])
-		if size := int(c.dir[i].size); size > 0 && (sum.MSS[i] == 0 || size < sum.MSS[i]) {
-			sum.MSS[i] = size
-		}
+		sum.MSS[i] = smallest(sum.MSS[i], int(c.dir[i].size))
 	}
-	return true
 }
 
-func (s *servers) list() []Server {
-	list := make([]Server, 0, len(s.at))
-	for _, sum := range s.at {
+// smallest returns the smaller of two sizes that are known; 0 stands for an unknown one.
+func smallest(a, b int) int {
+	if a == 0 || b == 0 {
+		return max(a, b)
+	}
+	return min(a, b)
+}
+
+func (s servers) merge(other servers) {
+	for endpoint, more := range other {
+		sum := s[endpoint]
+		if sum == nil {
+			s[endpoint] = more
+			continue
+		}
+		if more.First < sum.First {
+			sum.First, sum.Client = more.First, more.Client
+		}
+		sum.Connections += more.Connections
+		sum.Openings.add(&more.Openings)
+		sum.Start, sum.End = min(sum.Start, more.Start), max(sum.End, more.End)
+		sum.Exchanges += more.Exchanges
+		sum.ExchangeTime += more.ExchangeTime
+		for i := range more.Directions {
+			sum.Directions[i].add(&more.Directions[i])
+			sum.MSS[i] = smallest(sum.MSS[i], more.MSS[i])
+		}
+	}
+}
+
+func (s servers) list() []Server {
+	list := make([]Server, 0, len(s))
+	for _, sum := range s {
+		sum.Directions[0].Tails.ranked()
+		sum.Directions[1].Tails.ranked()
 		list = append(list, *sum)
 	}
 	slices.SortFunc(list, func(a, b Server) int { return byEndpoint(a.Endpoint, b.Endpoint) })

@@ -52,7 +52,7 @@ const (
 )
 
 // waiting returns the direction's stalls, made if need be.
-func (t *Tracker) waiting(d *direction) *stalls {
+func (t *shard) waiting(d *direction) *stalls {
 	if d.waits.stalls == nil {
 		d.waits.stalls = t.stallPool.take()
 	}
@@ -61,7 +61,7 @@ func (t *Tracker) waiting(d *direction) *stalls {
 
 // acknowledgedLate notes that a packet without payload acknowledges the only packet in flight later than a round trip
 // and the shortest timer of a delayed ACK. What a round trip is here, earlier samples tell.
-func (t *Tracker) acknowledgedLate(c *conn, dir int, s *segment, ack uint64) {
+func (t *shard) acknowledgedLate(c *conn, dir int, s *segment, ack uint64) {
 	d := &c.dir[dir]
 	w := &d.waits
 	if w.payload == 0 || ack != d.high || ack-d.una != uint64(w.payload) || d.rtt.times.samples == 0 || !s.timed {
@@ -80,7 +80,7 @@ func (t *Tracker) acknowledgedLate(c *conn, dir int, s *segment, ack uint64) {
 }
 
 // released judges new data by what it waited for.
-func (t *Tracker) released(c *conn, dir int, s *segment) {
+func (t *shard) released(c *conn, dir int, s *segment) {
 	d, peer := &c.dir[dir], &c.dir[1-dir]
 	w := &d.waits
 	if s.start != d.high || w.payload == 0 || !s.timed {
@@ -109,7 +109,7 @@ func (d *direction) corked(peer *direction, s *segment, roundTrip unit.Nanos) bo
 	return waited >= corkAfter && waited <= corkBefore+2*roundTrip && d.acked && d.una == d.high && s.now-d.unaAt > releasedWithin+peer.rtt.times.min && peer.sentAt <= d.sentAt
 }
 
-func (t *Tracker) stall(c *conn, dir int, s *segment, k kind, waited, lost unit.Nanos) {
+func (t *shard) stall(c *conn, dir int, s *segment, k kind, waited, lost unit.Nanos) {
 	w := &c.dir[dir].waits
 	w.stalls.stalled += lost
 	e := exemplarOf(dir, s, int64(waited))
@@ -122,7 +122,7 @@ func (t *Tracker) stall(c *conn, dir int, s *segment, k kind, waited, lost unit.
 }
 
 // sent notes a data packet, and whether it fills the window.
-func (t *Tracker) sent(c *conn, dir int, s *segment, again bool) {
+func (t *shard) sent(c *conn, dir int, s *segment, again bool) {
 	d := &c.dir[dir]
 	w := &d.waits
 	w.record, w.payload, w.late, w.pushed, w.released = s.packet.Record, uint32(s.header.Payload), 0, s.header.Flags&pcap.PSH != 0, kinds
@@ -140,7 +140,7 @@ func (t *Tracker) sent(c *conn, dir int, s *segment, again bool) {
 }
 
 // advertise notes the window that the packet offers.
-func (t *Tracker) advertise(c *conn, dir int, s *segment) Flags {
+func (t *shard) advertise(c *conn, dir int, s *segment) Flags {
 	d, h, held := &c.dir[dir], s.header, &c.dir[1-dir]
 	d.window, d.windowKnown = h.Window, true
 	held.widen(s)
@@ -163,7 +163,7 @@ func (t *Tracker) advertise(c *conn, dir int, s *segment) Flags {
 }
 
 // opened ends an episode of a closed window.
-func (t *Tracker) opened(c *conn, d *direction, now unit.Nanos, record int64) {
+func (t *shard) opened(c *conn, d *direction, now unit.Nanos, record int64) {
 	w := d.waits.stalls
 	w.closed, w.opened = false, now
 	took := max(0, now-w.closing.at)
@@ -194,7 +194,7 @@ func (d *direction) widen(s *segment) {
 }
 
 // endWaits closes what is open when the connection ends.
-func (t *Tracker) endWaits(c *conn) {
+func (t *shard) endWaits(c *conn) {
 	for i := range c.dir {
 		d := &c.dir[i]
 		if w := d.waits.stalls; w != nil && w.closed {
@@ -204,7 +204,7 @@ func (t *Tracker) endWaits(c *conn) {
 }
 
 // keptAlive counts a keep-alive, which came after so long a silence.
-func (t *Tracker) keptAlive(c *conn, dir int, s *segment) Flags {
+func (t *shard) keptAlive(c *conn, dir int, s *segment) Flags {
 	d := &c.dir[dir]
 	d.keepAlives++
 	w := t.waiting(d)

@@ -2,15 +2,14 @@ package tcp
 
 import (
 	"container/heap"
-	"fmt"
 	"net/netip"
 	"slices"
 
-	"nettrace/source"
+	"nettrace/unit"
 )
 
 // sum enters a finished connection into the totals, its server, and, if it ranks high enough, the summaries.
-func (t *Tracker) sum(c *conn) {
+func (t *shard) sum(c *conn, end unit.Nanos) {
 	t.totals.Connections++
 	if c.evicted {
 		t.totals.Evicted++
@@ -33,21 +32,14 @@ func (t *Tracker) sum(c *conn) {
 		t.totals.Activity.add(&did[i])
 	}
 	client, server := c.ends()
-	opening := c.opening(t.clock.end)
-	if !t.servers.add(c, client, server, &did, &opening) {
-		t.ledger.Add("server-not-kept", source.Note, source.Pos{Source: t.source, Record: c.record, Offset: c.offset}, 1,
-			"more servers than are summed apart: rules do not judge the further ones")
+	opening := c.opening(end)
+	if c.judged {
+		t.servers.add(c, client, server, &did, &opening)
 	}
 	r := rank{c.events != nil || opening.any(), did[0].Bytes + did[1].Bytes, c.number}
 	if t.kept.wants(r) {
 		t.kept.add(ranked{r, c.summary(client, server, did, opening)})
 	}
-	t.totals.NotKept = t.totals.Connections - int64(len(t.kept.heap))
-}
-
-func (t *Tracker) notKept() {
-	t.ledger.Add("connection-not-kept", source.Note, source.Pos{Source: t.source}, t.totals.NotKept,
-		fmt.Sprintf("of %d connections, %d are kept one by one: those with findings first, then the largest; all are in the totals", t.totals.Connections, len(t.kept.heap)))
 }
 
 // ends returns the client and the server.
@@ -63,12 +55,13 @@ func (c *conn) summary(client, server netip.AddrPort, did [2]Activity, opening O
 	rst := c.rst()
 	s := &Connection{
 		Number: c.number, Client: client, Server: server, Start: c.start, End: c.last, Record: c.record, Offset: c.offset,
-		Began: [...]string{"midstream", "syn", "syn-ack"}[c.began], Ended: c.ended(), PortReused: c.portReused,
+		Began: [...]string{"midstream", "syn", "syn-ack"}[c.began], Ended: c.end(), PortReused: c.portReused,
 		Handshake: c.facts(), Side: c.side(), RoundTrip: c.roundTrip(), Exchanges: c.exchanges.summary(), Events: c.events.list(),
 		Opening: opening, ResetRecord: rst.record, ResetOffset: rst.offset,
 	}
 	for i := range c.dir {
 		d := &c.dir[i]
+		did[i].Tails.ranked()
 		s.Copies += int64(d.copies)
 		s.AboveOffload = s.AboveOffload || d.superSegments > 0
 		s.Directions[i] = Direction{
@@ -79,7 +72,7 @@ func (c *conn) summary(client, server netip.AddrPort, did [2]Activity, opening O
 	return s
 }
 
-func (c *conn) ended() string {
+func (c *conn) end() string {
 	switch a, b := c.dir[0].finSeen, c.dir[1].finSeen; {
 	case c.reset:
 		return "reset"
@@ -190,6 +183,14 @@ func (k *kept) add(r ranked) {
 		return
 	}
 	heap.Push(&k.heap, r)
+}
+
+func (k *kept) merge(other *kept) {
+	for _, r := range other.heap {
+		if k.wants(r.rank) {
+			k.add(r)
+		}
+	}
 }
 
 func (k *kept) list() []Connection {

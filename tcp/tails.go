@@ -53,7 +53,7 @@ const smallTail = 8
 const tailWithin = unit.Millisecond
 
 // write judges a packet of new data by the message that it belongs to.
-func (t *Tracker) write(c *conn, dir int, s *segment) Flags {
+func (t *shard) write(c *conn, dir int, s *segment) Flags {
 	d := &c.dir[dir]
 	m := &d.message
 	if m.begun && s.start != m.end {
@@ -90,7 +90,7 @@ func (t *Tracker) write(c *conn, dir int, s *segment) Flags {
 }
 
 // rest judges a packet that is no multiple of the MSS.
-func (t *Tracker) rest(c *conn, dir int, s *segment, rest int) Flags {
+func (t *shard) rest(c *conn, dir int, s *segment, rest int) Flags {
 	d := &c.dir[dir]
 	form, waited := tailHidden, unit.Nanos(0)
 	if s.header.Payload < s.size {

@@ -1,0 +1,116 @@
+package tcp
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"io"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"nettrace/pcap"
+	"nettrace/source"
+	"nettrace/unit"
+)
+
+// sharded judges a capture file with some workers, which begin behind so many packets.
+func sharded(t testing.TB, path string, workers int, atOnce int64) (*Capture, []source.Entry) {
+	t.Helper()
+	var ledger source.Ledger
+	var c *Capture
+	for src, err := range source.Walk([]string{path}, nil, &ledger) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := pcap.NewReader(src.Input, &ledger)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tracker := NewTracker(filepath.Base(path), Options{Workers: workers}, &ledger)
+		tracker.atOnce = atOnce
+		for {
+			p, err := r.Next()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			h := tracker.Header()
+			h.Decode(p)
+			tracker.Add(p, h)
+		}
+		c = tracker.Finish()
+	}
+	return c, ledger.Entries()
+}
+
+// However many goroutines judge, and from whenever on, the model and the ledger are the same to the last byte.
+func TestWorkersChangeNothing(t *testing.T) {
+	paths, err := filepath.Glob(fixtures + "/*.pcap*")
+	if err != nil || len(paths) < 20 {
+		t.Fatalf("%d fixtures, %v", len(paths), err)
+	}
+	for _, path := range paths {
+		one, ledger := sharded(t, path, 0, 0)
+		want := asJSON(t, []any{one, ledger})
+		for _, workers := range []int{1, 3} {
+			for _, atOnce := range []int64{0, 17} {
+				c, ledger := sharded(t, path, workers, atOnce)
+				if got := asJSON(t, []any{c, ledger}); got != want {
+					t.Errorf("%s with %d workers behind %d packets:\n%s\nwant\n%s", path, workers, atOnce, got, want)
+				}
+			}
+		}
+	}
+}
+
+func asJSON(t testing.TB, v any) string {
+	t.Helper()
+	b, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// The same holds for any packets, also where connections are evicted, servers are not admitted and summaries not kept.
+func TestWorkersChangeNothingAtTheBounds(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var all []made
+		for i := range rapid.IntRange(1, 9).Draw(t, "connections") {
+			s := drawScript(t, i%6, base+unit.Nanos(rapid.Int64Range(0, 30_000).Draw(t, "start"))*unit.Millisecond)
+			for j := range s.packets { // several servers, and ends that meet again
+				if h := &s.packets[j].header; h.DstPort == s.server.port {
+					h.DstPort += uint16(i % 4)
+				} else {
+					h.SrcPort += uint16(i % 4)
+				}
+			}
+			all = append(all, s.packets...)
+		}
+		slices.SortStableFunc(all, func(a, b made) int { return cmp.Compare(a.packet.Time, b.packet.Time) })
+		o := Options{MaxConnections: rapid.IntRange(1, 8).Draw(t, "live"), MaxKept: rapid.IntRange(1, 8).Draw(t, "kept"), MaxServers: rapid.IntRange(1, 4).Draw(t, "servers")}
+		run := func(workers int) string {
+			var ledger source.Ledger
+			o.Workers = workers
+			tracker := NewTracker("made", o, &ledger)
+			tracker.atOnce = rapid.Int64Range(0, 40).Draw(t, "at once")
+			for i := range all {
+				p := all[i].packet
+				p.Record = int64(i + 1)
+				tracker.Add(&p, &all[i].header)
+			}
+			return text(t, []any{tracker.Finish(), ledger.Entries()})
+		}
+		want := run(0)
+		for workers := 1; workers < 4; workers++ {
+			if got := run(workers); got != want {
+				t.Fatalf("%d workers: %s\nwant %s", workers, got, want)
+			}
+		}
+	})
+}
