@@ -1,7 +1,6 @@
 package flame
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 	"slices"
@@ -17,7 +16,12 @@ type FragmentOptions struct {
 // WriteFragment draws a layout as an svg element of a page that brings FragmentStyle and FragmentScript once for all of
 // its graphs.
 func WriteFragment(w io.Writer, l *Layout, o FragmentOptions) error {
-	s := svg{Writer: bufio.NewWriter(w), layout: l, options: SVGOptions{Icicle: o.Icicle}}
+	return writeFragment(w, l, Colours{}, o)
+}
+
+func writeFragment(w io.Writer, l *Layout, c Colours, o FragmentOptions) error {
+	s := newSVG(w, l, c)
+	s.icicle = o.Icicle
 	s.printf("<svg class=\"flame\" width=\"100%%\" height=\"%d\" role=\"group\" aria-label=\"%s\">\n", rowHeight*len(l.Rows), text(o.Label))
 	s.frames(`width="100%"`, 0)
 	s.hidden()
@@ -29,17 +33,17 @@ func WriteFragment(w io.Writer, l *Layout, o FragmentOptions) error {
 func FragmentScript() string { return graphScript }
 
 // FragmentStyle returns the colours of the boxes of some layouts, for pages whose color-scheme is light, dark or both.
-func FragmentStyle(layouts ...*Layout) string {
+func FragmentStyle(layouts ...*Layout) string { return fragmentStyle(Colours{}, layouts...) }
+
+func fragmentStyle(c Colours, layouts ...*Layout) string {
 	var classes []class
 	for _, l := range layouts {
-		classes = append(classes, (&svg{layout: l}).classes()...)
+		classes = append(classes, newSVG(io.Discard, l, c).used()...)
 	}
 	slices.Sort(classes)
 	var b strings.Builder
-	for _, c := range slices.Compact(classes) {
-		k, inlined, shade := c.parts()
-		colours := coloursOf(k)
-		fmt.Fprintf(&b, ".flame .%s{fill:light-dark(%s,%s)}\n", c, colours.fill(shade, inlined, false), colours.fill(shade, inlined, true))
+	for _, of := range slices.Compact(classes) {
+		fmt.Fprintf(&b, ".flame .%s{fill:light-dark(%s,%s)}\n", of, c.fill(of, false), c.fill(of, true))
 	}
 	return b.String()
 }
@@ -48,14 +52,4 @@ func FragmentStyle(layouts ...*Layout) string {
 type LegendEntry struct{ Class, Name string }
 
 // Legend names the colours that a layout has.
-func (l *Layout) Legend() []LegendEntry {
-	var entries []LegendEntry
-	for _, c := range (&svg{layout: l}).classes() {
-		k, _, _ := c.parts()
-		name := coloursOf(k).name
-		if k != Rest && !slices.ContainsFunc(entries, func(e LegendEntry) bool { return e.Name == name }) {
-			entries = append(entries, LegendEntry{c.String(), name})
-		}
-	}
-	return entries
-}
+func (l *Layout) Legend() []LegendEntry { return newSVG(io.Discard, l, Colours{}).entries() }

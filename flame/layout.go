@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/google/pprof/profile"
+
+	"nettrace/unit"
 )
 
 // Layout is a call tree laid out as the boxes of a flame graph: one geometry for all views. Rows are levels of the tree,
@@ -143,6 +145,14 @@ func (l *Layout) Name(b Box) string {
 		return ""
 	}
 	return l.Frames[b.Frame].Name
+}
+
+// Label is the name of a box, or how many frames it stands for.
+func (l *Layout) Label(b Box) string {
+	if b.Frame == Smaller {
+		return unit.Count(int64(b.Count)) + " smaller frames"
+	}
+	return l.Name(b)
 }
 
 // Kind returns what kind of code a box is.

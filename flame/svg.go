@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"nettrace/unit"
 )
@@ -16,6 +17,7 @@ import (
 // SVGOptions choose how a flame graph is drawn. The zero value is a flame (the root at the bottom) of the main event.
 type SVGOptions struct {
 	LayoutOptions
+	Colours
 	Title  string // "" is the event's name
 	Icicle bool   // the root at the top
 }
@@ -43,7 +45,7 @@ var shellScript string
 func svgScript() string { return graphScript + shellScript }
 
 // WriteSVG draws a flame graph as one self-contained SVG file: readable without script, with it to be zoomed, searched
-// and reset. The same profile gives the same bytes.
+// and walked. The same profile gives the same bytes.
 func WriteSVG(w io.Writer, p *Profile, o SVGOptions) error {
 	if o.Hidden == 0 {
 		o.Hidden = maxHidden
@@ -53,25 +55,39 @@ func WriteSVG(w io.Writer, p *Profile, o SVGOptions) error {
 		return err
 	}
 	if o.Title == "" {
-		o.Title = l.Event.Name
-		if o.Title == "(none)" {
-			o.Title = "Flame graph"
-		}
+		o.Title = titleOf(l.Event)
 	}
-	s := svg{Writer: bufio.NewWriter(w), layout: l, options: o}
-	s.head(p)
-	s.frames(`x="0.5%" width="99%"`, headerHeight)
-	s.legend()
-	s.hidden()
-	s.printf("<script><![CDATA[\n%s]]></script>\n</svg>\n", svgScript())
-	return s.Flush()
+	s := newSVG(w, l, o.Colours)
+	s.icicle, s.title = o.Icicle, o.Title
+	return s.picture(s.subtitles(p))
+}
+
+// titleOf is what a picture of an event is called.
+func titleOf(e EventTotal) string {
+	if e.Name == "(none)" {
+		return "Flame graph"
+	}
+	return e.Name
 }
 
 // svg writes the parts of the picture.
 type svg struct {
 	*bufio.Writer
 	layout  *Layout
-	options SVGOptions
+	colours Colours
+	classes []class  // of the frames
+	names   []string // of the frames, escaped; "" as long as a name was not needed
+	title   string
+	icicle  bool
+	line    []byte // reused
+}
+
+func newSVG(w io.Writer, l *Layout, c Colours) *svg {
+	s := &svg{Writer: bufio.NewWriterSize(w, 1<<16), layout: l, colours: c, classes: make([]class, len(l.Frames)), names: make([]string, len(l.Frames))}
+	for i := range s.classes {
+		s.classes[i] = -1
+	}
+	return s
 }
 
 func (s *svg) printf(format string, args ...any) { fmt.Fprintf(s.Writer, format, args...) }
@@ -81,24 +97,36 @@ func text(name string) string { return escapeXML(Clean(name)) }
 
 func (s *svg) height() int { return headerHeight + rowHeight*len(s.layout.Rows) + footerHeight }
 
-func (s *svg) head(p *Profile) {
-	title := text(s.options.Title)
+// picture writes the whole file.
+func (s *svg) picture(notes []string) error {
+	title := text(s.title)
 	s.printf(`<?xml version="1.0" encoding="UTF-8"?>
 <svg xmlns="http://www.w3.org/2000/svg" class="flame" width="100%%" height="%d" role="group" aria-label="flame graph: %s">
 <title>%s</title>
 <style>%s</style>
 <rect class="page" width="100%%" height="100%%"/>
+<g class="head">
 <text class="title" x="50%%" y="24">%s</text>
 `, s.height(), title, title, s.style(), title)
-	for i, line := range s.subtitles(p) {
+	for i, line := range notes {
 		s.printf("<text class=\"note\" x=\"50%%\" y=\"%d\">%s</text>\n", 42+16*i, text(line))
 	}
+	s.WriteString("</g>\n")
+	s.frames(`x="0.5%" width="99%"`, headerHeight)
+	s.legend()
+	s.hidden()
+	s.printf("<script><![CDATA[\n%s]]></script>\n</svg>\n", svgScript())
+	return s.Flush()
 }
 
 // subtitles says what the picture shows, and what it leaves out.
 func (s *svg) subtitles(p *Profile) []string {
-	l := s.layout
-	facts := []string{s.value(l.Total)}
+	return []string{strings.Join(recorded(p, s.layout), ", "), s.leftOut()}
+}
+
+// recorded says what a profile holds, and how it came about.
+func recorded(p *Profile, l *Layout) []string {
+	facts := []string{Quantity(l.Total, l.Scale, l.Unit)}
 	if l.Unit != "samples" {
 		facts = append(facts, unit.Count(l.Event.Samples)+" samples")
 	}
@@ -118,7 +146,7 @@ func (s *svg) subtitles(p *Profile) []string {
 	} else if p.Lost.Events > 0 || p.Lost.Chunks > 0 {
 		facts = append(facts, "samples lost")
 	}
-	return []string{strings.Join(facts, ", "), s.leftOut()}
+	return facts
 }
 
 func (s *svg) leftOut() string {
@@ -135,40 +163,40 @@ func (s *svg) leftOut() string {
 	return strings.Join(parts, "; ")
 }
 
-// style has the colours for light and dark pages.
+// style has the colours for light and dark pages. Paper is light.
 func (s *svg) style() string {
 	var light, dark strings.Builder
-	for _, c := range s.classes() {
-		k, inlined, shade := c.parts()
-		colours := coloursOf(k)
-		fmt.Fprintf(&light, ".%s{fill:%s}", c, colours.fill(shade, inlined, false))
-		fmt.Fprintf(&dark, ".%s{fill:%s}", c, colours.fill(shade, inlined, true))
+	for _, c := range s.used() {
+		fmt.Fprintf(&light, ".%s{fill:%s}", c, s.colours.fill(c, false))
+		fmt.Fprintf(&dark, ".%s{fill:%s}", c, s.colours.fill(c, true))
+		if c >= firstRule {
+			fmt.Fprintf(&light, ".b.%s text{fill:%s}", c, s.colours.text(c, false))
+			fmt.Fprintf(&dark, ".b.%s text{fill:%s}", c, s.colours.text(c, true))
+		}
 	}
+	const onDark = `text{fill:#eee}.note{fill:#bbb}.flame{background:#16181c}.page{fill:#16181c}.b rect{stroke:#16181c}.b:focus rect{stroke:#fff}.b.hit rect{fill:#ff5cae}.b.hit text{fill:#111}`
 	return `text{font:12px ui-monospace,Menlo,Consolas,"DejaVu Sans Mono",monospace;fill:#111}.title{font-size:17px;text-anchor:middle}.note{fill:#444;text-anchor:middle}` +
-		`.flame{background:#fff;color-scheme:light dark}.page{fill:#fff}.b rect{stroke:#fff;stroke-width:.6}.b{cursor:pointer}.b text{pointer-events:none}.button{cursor:pointer;text-decoration:underline}.b.above{opacity:.55}.b.hit rect{fill:#d6006c}.b.hit text{fill:#fff}` +
+		`.flame{background:#fff}.page{fill:#fff}.b rect{stroke:#fff;stroke-width:.6}.b{cursor:pointer}.b text{pointer-events:none}.b.above{opacity:.55}.b.hit rect{fill:#d6006c}.b.hit text{fill:#fff}` +
 		`.b:focus{outline:none}.b:focus rect{stroke:#000;stroke-width:2}` +
-		light.String() + `@media(prefers-color-scheme:dark){text{fill:#eee}.note{fill:#bbb}.flame{background:#16181c}.page{fill:#16181c}.b rect{stroke:#16181c}.b:focus rect{stroke:#fff}.b.hit rect{fill:#ff5cae}.b.hit text{fill:#111}` + dark.String() + `}`
-}
-
-// class is a box's colour: kind, inlined or not, and shade.
-type class int
-
-func (s *svg) class(b Box) class {
-	c := class(s.layout.Kind(b)) * 2
-	if b.Frame >= 0 && s.layout.Frames[b.Frame].Inlined {
-		c++
-	}
-	return c*shades + class(shadeOf(s.layout.Name(b)))
-}
-
-func (c class) parts() (k Kind, inlined bool, shade int) {
-	return Kind(c / shades / 2), c/shades%2 == 1, int(c % shades)
+		light.String() + `@media screen and (prefers-color-scheme:dark){` + onDark + dark.String() + `}`
 }
 
 func (c class) String() string { return "c" + strconv.Itoa(int(c)) }
 
-// classes returns those that the picture has.
-func (s *svg) classes() []class {
+// class returns the colour of a box.
+func (s *svg) class(b Box) class {
+	if b.Frame < 0 {
+		return s.colours.of(Frame{Kind: Rest})
+	}
+	c := &s.classes[b.Frame]
+	if *c < 0 {
+		*c = s.colours.of(s.layout.Frames[b.Frame])
+	}
+	return *c
+}
+
+// used returns the colours that the picture has.
+func (s *svg) used() []class {
 	var classes []class
 	for _, row := range s.layout.Rows {
 		for _, b := range row {
@@ -186,54 +214,72 @@ func (s *svg) frames(edges string, top int) {
 	s.printf("<svg class=\"frames\" %s y=\"%d\" height=\"%d\" data-total=\"%d\">\n", edges, top, rowHeight*len(l.Rows), l.Total)
 	for depth, row := range l.Rows {
 		y := depth
-		if !s.options.Icicle {
+		if !s.icicle {
 			y = len(l.Rows) - 1 - depth
 		}
 		for _, b := range row {
-			s.box(b, y*rowHeight)
+			s.line = s.box(s.line[:0], b, y*rowHeight)
+			s.Write(s.line)
 		}
-	}
-	s.printf("</svg>\n")
-}
-
-func (s *svg) box(b Box, y int) {
-	l := s.layout
-	rest := ""
-	if b.Frame == Smaller {
-		rest = " rest"
-	}
-	s.printf(`<svg class="b%s %s" x="%s" y="%d" width="%s" height="%d" data-s="%d" data-v="%d"><title>`,
-		rest, s.class(b), place4(l.Share(b.Start)), y, place4(l.Share(b.Value)), rowHeight-1, b.Start, b.Value)
-	s.WriteString(s.tooltip(b))
-	s.WriteString(`</title><rect width="100%" height="100%"/>`)
-	if l.Share(b.Value) >= labelShare || b.Frame == Root {
-		s.printf(`<text x="3" y="12">%s</text>`, text(s.label(b)))
 	}
 	s.WriteString("</svg>\n")
 }
 
-func (s *svg) label(b Box) string {
+// box appends a box.
+func (s *svg) box(to []byte, b Box, y int) []byte {
+	l := s.layout
+	to = append(to, `<svg class="b`...)
 	if b.Frame == Smaller {
-		return unit.Count(int64(b.Count)) + " smaller frames"
+		to = append(to, " rest"...)
 	}
-	return s.layout.Name(b)
+	to = strconv.AppendInt(append(to, " c"...), int64(s.class(b)), 10)
+	to = appendShare(append(to, `" x="`...), l.Share(b.Start), 4)
+	to = strconv.AppendInt(append(to, `" y="`...), int64(y), 10)
+	to = appendShare(append(to, `" width="`...), l.Share(b.Value), 4)
+	to = strconv.AppendInt(append(to, `" height="`...), rowHeight-1, 10)
+	to = strconv.AppendInt(append(to, `" data-s="`...), b.Start, 10)
+	to = strconv.AppendInt(append(to, `" data-v="`...), b.Value, 10)
+	to = append(to, `"><title>`...)
+	to = s.tooltip(to, b)
+	to = append(to, `</title><rect width="100%" height="100%"/>`...)
+	if l.Share(b.Value) >= labelShare || b.Frame == Root {
+		to = append(append(append(to, `<text x="3" y="12">`...), s.label(b)...), "</text>"...)
+	}
+	return append(to, "</svg>\n"...)
+}
+
+// label is what a box is called, escaped.
+func (s *svg) label(b Box) string {
+	if b.Frame < 0 {
+		return text(s.layout.Label(b))
+	}
+	name := &s.names[b.Frame]
+	if *name == "" {
+		*name = text(s.layout.Name(b))
+	}
+	return *name
 }
 
 // tooltip begins with the name and, behind the last " (" of the first line, inclusive value and share.
-func (s *svg) tooltip(b Box) string {
+func (s *svg) tooltip(to []byte, b Box) []byte {
 	l := s.layout
-	t := fmt.Sprintf("%s (%s, %s)", text(s.label(b)), text(s.value(b.Value)), percent(l.Share(b.Value)))
-	if b.Frame == Smaller {
-		return t
+	amount := func(to []byte, v int64) []byte {
+		to = append(append(to, text(s.value(v))...), ", "...)
+		return appendShare(to, l.Share(v), 2)
 	}
-	t += fmt.Sprintf("\nself %s, %s", text(s.value(b.Self)), percent(l.Share(b.Self)))
+	to = amount(append(append(to, s.label(b)...), " ("...), b.Value)
+	to = append(to, ')')
+	if b.Frame == Smaller {
+		return to
+	}
+	to = amount(append(to, "\nself "...), b.Self)
 	if b.Frame >= 0 && l.Frames[b.Frame].Object != "" {
-		t += "\nin " + text(l.Frames[b.Frame].Object)
+		to = append(append(to, "\nin "...), text(l.Frames[b.Frame].Object)...)
 	}
 	if b.Frame >= 0 && l.Frames[b.Frame].Inlined {
-		t += ", inlined"
+		to = append(to, ", inlined"...)
 	}
-	return t
+	return to
 }
 
 // value prints a value with its unit.
@@ -248,19 +294,24 @@ func Quantity(value, scale int64, of string) string {
 }
 
 // percent prints a share with two digits behind the point, so that shares of one picture can be added up.
-func percent(share float64) string { return strconv.FormatFloat(100*share, 'f', 2, 64) + "%" }
+func percent(share float64) string { return string(appendShare(nil, share, 2)) }
 
-// place4 prints a share as a place or a width of the picture: a ten-thousandth of a percent is a pixel of a million.
-func place4(share float64) string { return strconv.FormatFloat(100*share, 'f', 4, 64) + "%" }
+// appendShare prints a share in percent. As a place or a width of the picture, a ten-thousandth of a percent is a pixel of
+// a million.
+func appendShare(to []byte, share float64, digits int) []byte {
+	return append(strconv.AppendFloat(to, 100*share, 'f', digits, 64), '%')
+}
 
 // legend names the colours that the picture has.
 func (s *svg) legend() {
 	y := s.height() - footerHeight + 8
 	x := 10
-	for _, e := range s.layout.Legend() {
+	s.WriteString("<g class=\"legend\">\n")
+	for _, e := range s.entries() {
 		s.printf("<rect class=\"%s\" x=\"%d\" y=\"%d\" width=\"12\" height=\"12\"/><text x=\"%d\" y=\"%d\">%s</text>\n", e.Class, x, y, x+17, y+11, text(e.Name))
-		x += 17 + 8*len(e.Name) + 16
+		x += 17 + 8*utf8.RuneCountInString(e.Name) + 16
 	}
+	s.WriteString("</g>\n")
 }
 
 // hidden hands the frames that are not drawn to the script, which searches them.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/xml"
 	"flag"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -78,7 +77,7 @@ type svgBox struct {
 // parsed is the picture.
 type parsed struct {
 	Height int      `xml:"height,attr"`
-	Notes  []string `xml:"text"`
+	Notes  []string `xml:"g>text"`
 	Frames struct {
 		Total int64    `xml:"data-total,attr"`
 		Boxes []svgBox `xml:"svg"`
@@ -214,38 +213,29 @@ func TestFlameAndIcicle(t *testing.T) {
 
 // TestContrast: names can be read on all colours (WCAG 2.2, 1.4.3: a ratio of 4.5).
 func TestContrast(t *testing.T) {
-	for k := range Rest + 1 {
-		for shade := range shades {
-			for _, inlined := range []bool{false, true} {
-				for dark, text := range map[bool]string{false: "#111111", true: "#eeeeee"} {
-					fill := coloursOf(k).fill(shade, inlined, dark)
-					if r := contrast(fill, text); r < 4.5 {
-						t.Errorf("%v shade %d inlined %v dark %v: %s on %s has a contrast of %.1f", k, shade, inlined, dark, text, fill, r)
-					}
-				}
+	palette, err := ReadPalette("x", strings.NewReader("a=#000\nb=#fff\nc=#767676\nd=#d6006c\ne=#ffd166\nf=#0b57a4\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := Colours{Palette: palette}
+	for of := range firstRule + class(len(palette.rules)) {
+		for _, dark := range []bool{false, true} {
+			fill, text := c.fill(of, dark), c.text(of, dark)
+			if r := contrast(fill, sixfold(text)); r < 4.5 {
+				t.Errorf("class %d dark %v: %s on %s has a contrast of %.1f", of, dark, text, fill, r)
 			}
 		}
 	}
 }
 
+func sixfold(colour string) string {
+	six, _ := sixDigits(colour)
+	return six
+}
+
 func contrast(a, b string) float64 {
 	la, lb := luminance(a), luminance(b)
 	return (max(la, lb) + 0.05) / (min(la, lb) + 0.05)
-}
-
-// luminance is WCAG's relative luminance.
-func luminance(hex string) float64 {
-	var r, g, b int
-	fmt.Sscanf(hex, "#%02x%02x%02x", &r, &g, &b)
-	linear := func(c int) float64 {
-		v := float64(c) / 255
-		if v <= 0.03928 {
-			return v / 12.92
-		}
-		v = (v + 0.055) / 1.055
-		return v * v * (0.6 + 0.4*v) // close to v^2.4
-	}
-	return 0.2126*linear(r) + 0.7152*linear(g) + 0.0722*linear(b)
 }
 
 func TestClean(t *testing.T) {

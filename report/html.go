@@ -2,9 +2,7 @@ package report
 
 import (
 	"bytes"
-	"crypto/sha256"
 	_ "embed"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"html/template"
@@ -91,7 +89,7 @@ func rendered(data []byte, limit int) ([]byte, error) {
 	script := flame.FragmentScript() + pageScript
 	style := pageStyle + flame.FragmentStyle(maker.layouts...)
 	view.Script, view.Style, view.Result = template.JS(script), template.CSS(style), template.JS(data)
-	view.Head = template.HTML(analyze.PageGenerator + "\n" + policy(style, script))
+	view.Head = template.HTML(analyze.PageGenerator + "\n" + flame.PagePolicy(style, script))
 	t, err := template.New("page").Parse(pageTemplate)
 	if err != nil {
 		return nil, err
@@ -101,16 +99,6 @@ func rendered(data []byte, limit int) ([]byte, error) {
 		return nil, err
 	}
 	return b.Bytes(), nil
-}
-
-// policy forbids the page all but its own style and script (Content Security Policy Level 3).
-func policy(style, script string) string {
-	hash := func(s string) string {
-		sum := sha256.Sum256([]byte(s))
-		return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
-	}
-	return `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src ` + hash(style) + `; script-src ` + hash(script) +
-		`; img-src data:; base-uri 'none'; form-action 'none'">`
 }
 
 // cleanStrings makes every text of a result harmless, so that no view of it can forget to.

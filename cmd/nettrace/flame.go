@@ -15,7 +15,7 @@ import (
 
 // flameForms are what a profile can be written as, with the endings that choose them.
 func flameForms() map[string]string {
-	return map[string]string{"svg": ".svg", "folded": ".folded", "pprof": ".pb.gz", "speedscope": ".speedscope.json"}
+	return map[string]string{"svg": ".svg", "html": ".html", "folded": ".folded", "pprof": ".pb.gz", "speedscope": ".speedscope.json"}
 }
 
 func flameCommand(e *env) *cobra.Command {
@@ -94,6 +94,9 @@ func flameWriter(form string, p *flame.Profile, o flame.SVGOptions) (func(io.Wri
 	switch form {
 	case "svg":
 		return func(w io.Writer) error { return flame.WriteSVG(w, p, o) }, nil
+	case "html":
+		page := flame.HTMLOptions{Column: o.Column, Colours: o.Colours, Title: o.Title, Icicle: o.Icicle, Merged: o.Merged}
+		return func(w io.Writer) error { return flame.WriteHTML(w, p, page) }, nil
 	case "folded":
 		return func(w io.Writer) error { return flame.WriteFolded(w, p, o.Column) }, nil
 	case "pprof":

@@ -1,0 +1,271 @@
+// newPane shows a tree on a canvas. Only boxes that are at least a pixel wide and in view are drawn, found by halving the
+// rows, so that the time a picture takes does not grow with the tree. Beside the canvas, which says nothing to those who
+// do not see it, the pane is a tree of one item: the box that the keys are at.
+// hooks: label(node), describe(node), paint(node), hit(node) or null, changed(pane), at(node), over(node, x, y).
+function newPane(host, name, hooks) {
+  "use strict";
+  const ROW = 17, FONT = '12px ui-monospace,Menlo,Consolas,"DejaVu Sans Mono",monospace';
+  const space = host.appendChild(document.createElement("div"));
+  const canvas = space.appendChild(document.createElement("canvas"));
+  const item = host.appendChild(document.createElement("div"));
+  const context = canvas.getContext("2d", { alpha: false });
+  host.setAttribute("role", "tree");
+  host.setAttribute("aria-label", name);
+  host.tabIndex = 0;
+  space.className = "space";
+  canvas.setAttribute("aria-hidden", "true");
+  item.className = "unseen";
+  item.id = host.id + "-at";
+  item.setAttribute("role", "treeitem");
+  host.setAttribute("aria-activedescendant", item.id);
+
+  const pane = { host, tree: null, zoomed: 0, at: 0, path: [0], flame: true, limit: 0 };
+  let own, total, start, nodes, from, depth = 1, charWidth = 0;
+
+  // show takes a tree with the widths of its nodes.
+  pane.show = function (tree, widths, heavy) {
+    pane.tree = tree;
+    own = widths.own;
+    total = widths.total;
+    ({ start, nodes, from } = arrange(tree, own, total, heavy));
+    pane.total = total;
+    pane.zoomed = pane.at = 0;
+    pane.path = [0];
+    fit();
+  };
+
+  const inView = (node) => node >= pane.zoomed && node < pane.tree.end[pane.zoomed] || pane.path.includes(node);
+
+  // fit makes the space as high as what is shown is deep.
+  function fit() {
+    const { tree, zoomed } = pane;
+    depth = 1;
+    for (let i = zoomed; i < tree.end[zoomed]; i++) if (total[i] > 0 && tree.level[i] >= depth) depth = tree.level[i] + 1;
+    space.style.height = depth * ROW + "px";
+    host.style.height = Math.min(depth * ROW, pane.limit || Math.max(12 * ROW, Math.round(innerHeight * 0.7))) + "px";
+    host.scrollTop = pane.flame ? depth * ROW : 0;
+    tell();
+  }
+
+  pane.zoom = function (node) {
+    pane.zoomed = node;
+    pane.path = [];
+    for (let i = node; i >= 0; i = pane.tree.parent[i]) pane.path.unshift(i);
+    if (!inView(pane.at)) pane.at = node;
+    fit();
+    reveal(pane.at);
+    pane.draw();
+    hooks.changed(pane);
+  };
+
+  pane.focus = function (node) {
+    pane.at = node;
+    reveal(node);
+    tell();
+    pane.draw();
+    hooks.at(pane, node);
+  };
+
+  // tell says in the tree's one item where the keys are.
+  function tell() {
+    const { tree, at } = pane, siblings = at ? childrenOf(tree.parent[at]) : [0];
+    item.textContent = hooks.describe(pane, at);
+    item.setAttribute("aria-level", tree.level[at] + 1);
+    item.setAttribute("aria-setsize", siblings.length);
+    item.setAttribute("aria-posinset", siblings.indexOf(at) + 1);
+    item.setAttribute("aria-selected", "true");
+  }
+
+  function reveal(node) {
+    const y = rowOf(pane.tree.level[node]) * ROW;
+    if (y < host.scrollTop) host.scrollTop = y;
+    else if (y + ROW > host.scrollTop + host.clientHeight) host.scrollTop = y + ROW - host.clientHeight;
+  }
+
+  const rowOf = (level) => pane.flame ? depth - 1 - level : level;
+
+  // first returns the first place between two ones of a row whose node begins at x or behind it.
+  function first(low, high, x) {
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (start[nodes[middle]] < x) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  // span returns the places of those nodes of a level that lie in what is shown.
+  function span(level) {
+    const x = start[pane.zoomed];
+    return [first(from[level], from[level + 1], x), first(from[level], from[level + 1], x + total[pane.zoomed])];
+  }
+
+  function childrenOf(node) {
+    const list = [], { tree } = pane;
+    for (let c = node + 1; c < tree.end[node]; c = tree.end[c]) if (total[c] > 0) list.push(c);
+    return list.sort((a, b) => start[a] - start[b]);
+  }
+
+  pane.draw = function () {
+    if (!pane.tree) return;
+    const ratio = devicePixelRatio || 1, width = host.clientWidth, height = host.clientHeight;
+    if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
+      canvas.width = Math.round(width * ratio);
+      canvas.height = Math.round(height * ratio);
+      canvas.style.width = width + "px";
+      canvas.style.height = height + "px";
+    }
+    const style = getComputedStyle(host), look = { page: style.getPropertyValue("--page"), rest: style.getPropertyValue("--rest"), hit: style.getPropertyValue("--mark"), onHit: style.getPropertyValue("--on-mark"), text: style.getPropertyValue("--text") };
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    context.fillStyle = look.page;
+    context.fillRect(0, 0, width, height);
+    context.font = FONT;
+    context.textBaseline = "middle";
+    charWidth = charWidth || context.measureText("0").width;
+    const top = host.scrollTop, begin = Math.floor(top / ROW), end = Math.min(depth, Math.ceil((top + height) / ROW));
+    for (let row = begin; row < end; row++) drawRow(rowOf(row), row * ROW - top, width, look);
+    outline(width, top, look);
+  };
+
+  function drawRow(level, y, width, look) {
+    if (level < pane.path.length - 1) {
+      box(pane.path[level], 0, width, y, look, true);
+      return;
+    }
+    if (level + 1 >= from.length) return;
+    const [low, high] = span(level), x0 = start[pane.zoomed], scale = width / total[pane.zoomed];
+    const thin = { from: 0, to: -1, hit: false };
+    for (let i = low; i < high;) {
+      const node = nodes[i], x = (start[node] - x0) * scale, w = total[node] * scale;
+      if (w >= 1) {
+        box(node, x, w, y, look, false);
+        i++;
+        continue;
+      }
+      const pixel = Math.floor(x), next = first(i + 1, high, x0 + (pixel + 1) / scale);
+      const hit = anyHit(i, next);
+      if (pixel > thin.to || hit !== thin.hit) {
+        rest(thin, y, look);
+        thin.from = pixel;
+        thin.hit = hit;
+      }
+      thin.to = pixel + 1;
+      i = Math.max(next, i + 1);
+    }
+    rest(thin, y, look);
+  }
+
+  function anyHit(low, high) {
+    if (!hooks.searching()) return false;
+    for (let i = low; i < high; i++) if (hooks.hit(pane, nodes[i])) return true;
+    return false;
+  }
+
+  // rest draws a run of boxes that are narrower than a pixel.
+  function rest(thin, y, look) {
+    if (thin.to < 0) return;
+    context.fillStyle = thin.hit ? look.hit : look.rest;
+    context.fillRect(thin.from, y, thin.to - thin.from, ROW - 1);
+    thin.to = -1;
+  }
+
+  function box(node, x, w, y, look, above) {
+    const paint = hooks.paint(pane, node), hit = hooks.searching() && hooks.hit(pane, node);
+    context.globalAlpha = above ? 0.6 : 1;
+    context.fillStyle = hit ? look.hit : paint.fill;
+    context.fillRect(x, y, w > 2 ? w - 0.6 : w, ROW - 1);
+    if (w > 3 * charWidth) {
+      const text = cut(hooks.label(pane, node), Math.floor((w - 6) / charWidth));
+      context.fillStyle = hit ? look.onHit : above ? look.text : paint.text;
+      context.globalAlpha = 1;
+      context.fillText(text, x + 3, y + ROW / 2, w - 4);
+    }
+    context.globalAlpha = 1;
+  }
+
+  const cut = (name, room) => name.length <= room ? name : name.slice(0, Math.max(room - 2, 1)) + "..";
+
+  function outline(width, top, look) {
+    const { x, w } = place(pane.at, width);
+    context.strokeStyle = look.text;
+    context.lineWidth = 2;
+    context.strokeRect(x + 1, rowOf(pane.tree.level[pane.at]) * ROW - top + 1, Math.max(w - 2, 1), ROW - 3);
+  }
+
+  function place(node, width) {
+    if (pane.path.includes(node)) return { x: 0, w: width };
+    const scale = width / total[pane.zoomed];
+    return { x: (start[node] - start[pane.zoomed]) * scale, w: total[node] * scale };
+  }
+
+  // under returns the node at a point of the canvas, -1 for none.
+  function under(x, y) {
+    const level = rowOf(Math.floor((y + host.scrollTop) / ROW)), width = host.clientWidth;
+    if (level < 0 || level >= depth) return -1;
+    if (level < pane.path.length) return pane.path[level];
+    if (level + 1 >= from.length) return -1;
+    const [low, high] = span(level), at = start[pane.zoomed] + x / width * total[pane.zoomed];
+    const i = first(low, high, at) - (low < high ? 1 : 0);
+    for (const k of [i + 1, i]) {
+      if (k >= low && k < high && start[nodes[k]] <= at && at < start[nodes[k]] + total[nodes[k]]) return nodes[k];
+    }
+    return -1;
+  }
+
+  // walk returns where a key leads to from the box that the keys are at; undefined if there is no way.
+  pane.walk = function (key) {
+    const { tree, at, zoomed } = pane, level = tree.level[at];
+    if (key === "Home") return zoomed;
+    if (key === (pane.flame ? "ArrowDown" : "ArrowUp")) return at ? tree.parent[at] : undefined;
+    if (key === (pane.flame ? "ArrowUp" : "ArrowDown")) {
+      if (level < tree.level[zoomed]) return pane.path[level + 1];
+      return childrenOf(at).reduce((best, c) => best === undefined || total[c] > total[best] ? c : best, undefined);
+    }
+    if (level < tree.level[zoomed]) return undefined;
+    const [low, high] = span(level), i = first(low, high, start[at]) + (key === "ArrowLeft" ? -1 : 1);
+    return i >= low && i < high ? nodes[i] : undefined;
+  };
+
+  pane.turn = function (flame) {
+    pane.flame = flame;
+    fit();
+    reveal(pane.at);
+    pane.draw();
+  };
+  pane.resize = function () {
+    fit();
+    reveal(pane.at);
+    pane.draw();
+  };
+  pane.retell = tell;
+
+  canvas.addEventListener("click", (e) => {
+    const node = under(e.offsetX, e.offsetY);
+    if (node < 0) return;
+    pane.at = node;
+    pane.zoom(node);
+    hooks.at(pane, node);
+  });
+  canvas.addEventListener("mousemove", (e) => {
+    const node = under(e.offsetX, e.offsetY);
+    canvas.style.cursor = node < 0 ? "" : "pointer";
+    hooks.over(pane, node, e.clientX, e.clientY);
+  });
+  canvas.addEventListener("mouseleave", () => hooks.over(pane, -1, 0, 0));
+  host.addEventListener("scroll", pane.draw);
+  host.addEventListener("keydown", (e) => {
+    if (e.ctrlKey || e.altKey || e.metaKey) return;
+    if (e.key === "Enter" || e.key === " ") pane.zoom(pane.at);
+    else if (e.key === "Escape" && pane.zoomed) {
+      pane.at = pane.tree.parent[pane.zoomed];
+      pane.zoom(pane.at);
+      hooks.at(pane, pane.at);
+    } else if (/^Arrow|^Home$/.test(e.key)) {
+      const next = pane.walk(e.key);
+      if (next !== undefined) pane.focus(next);
+    } else return;
+    e.preventDefault();
+    e.stopPropagation();
+  });
+  return pane;
+}
