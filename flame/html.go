@@ -88,7 +88,7 @@ func WriteHTML(w io.Writer, p *Profile, o HTMLOptions) error {
 	if o.Title == "" {
 		o.Title = titleOf(l.Event)
 	}
-	v := newView(p.pprof, !o.Merged)
+	v := newView(p.pprof, LayoutOptions{Merged: o.Merged}.groups(p))
 	t := newCallTree(v.frames, columnedStacks(p.pprof, v), 2*len(p.Events))
 	head := &packed{Title: Clean(o.Title), Icicle: o.Icicle, By: o.Colours.by()}
 	head.columns(p, t, o.Column)

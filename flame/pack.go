@@ -145,10 +145,3 @@ func (v *values) parts() (nodes, amounts []byte, factor int64) {
 	}
 	return nodes, amounts, factor
 }
-
-func gcd(a, b int64) int64 {
-	for b != 0 {
-		a, b = b, a%b
-	}
-	return a
-}
