@@ -43,6 +43,7 @@ type builder struct {
 // labels are what is kept of a sample beside its stack.
 type labels struct {
 	comm                   string
+	event                  string // of which a sample was, where a profile joins several, see ByEvent
 	pid, tid, cpu          int32
 	hasPID, hasTID, hasCPU bool
 }
@@ -267,6 +268,9 @@ func (l labels) pprof() map[string][]string {
 	m := map[string][]string{}
 	if l.comm != "" {
 		m["comm"] = []string{l.comm}
+	}
+	if l.event != "" {
+		m[string(ofEvent)] = []string{l.event}
 	}
 	if l.hasPID {
 		m["pid"] = []string{strconv.Itoa(int(l.pid))}

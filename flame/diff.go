@@ -266,7 +266,7 @@ func (d *Difference) sampleFactor() float64 {
 
 func noise(base, other int64, factor float64) bool {
 	b, o := float64(base), float64(other)
-	return math.Abs(o-factor*b) < 2*math.Sqrt(o+factor*factor*b)
+	return base == 0 && other == 0 || math.Abs(o-factor*b) < 2*math.Sqrt(o+factor*factor*b)
 }
 
 // New returns the functions that only other has, the largest first.

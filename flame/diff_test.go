@@ -114,7 +114,7 @@ func TestNoise(t *testing.T) {
 		factor      float64
 		want        bool
 	}{
-		{0, 0, 1, false}, {0, 1, 1, true}, {1, 0, 1, true}, {0, 3, 1, true}, {0, 4, 1, false}, // 4 = 2 sqrt(4): no longer below
+		{0, 0, 1, true}, {0, 1, 1, true}, {1, 0, 1, true}, {0, 3, 1, true}, {0, 4, 1, false}, // 4 = 2 sqrt(4): no longer below
 		{100, 128, 1, true}, {100, 131, 1, false}, // 2 sqrt(228) = 30.2
 		{200, 126, 0.5, true}, {200, 127, 0.5, false}, // 2 sqrt(127 + 50) = 26.6
 		{10, 100, 10, true}, {10, 180, 10, false}, // the base's chance is scaled as well: 2 sqrt(100 + 1000) = 66

@@ -32,6 +32,8 @@ type Profile struct {
 	End    unit.Nanos   `json:"end_ns"` // of the last sample; both 0 where samples have no times
 	Lost   Lost         `json:"lost"`
 
+	Selected []string `json:"selected,omitempty"` // what part of the recording this is, see Select; empty for all of it
+
 	// Scale is by how much the values of the pprof part are larger than what was recorded: 1, or a power of ten that
 	// makes the decimal fractions of a folded text whole.
 	Scale int64 `json:"scale"`

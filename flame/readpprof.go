@@ -257,6 +257,8 @@ func pprofLabels(s *profile.Sample) (l labels, others bool) {
 		switch {
 		case name == "comm":
 			l.comm = values[0]
+		case name == string(ofEvent):
+			l.event = values[0]
 		case name == "pid" && err == nil:
 			l.pid, l.hasPID = int32(n), true
 		case name == "tid" && err == nil:

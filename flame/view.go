@@ -31,11 +31,13 @@ const (
 	PID  Label = "pid"
 	TID  Label = "tid"
 	CPU  Label = "cpu"
+
+	ofEvent Label = "event" // in profiles that ByEvent made
 )
 
 // frame is the outermost frame of the stacks that have a value of the label.
 func (l Label) frame(value string) Frame {
-	if l == Comm {
+	if l == Comm || l == ofEvent {
 		return Frame{Name: value, Kind: Thread}
 	}
 	return Frame{Name: string(l) + " " + value, Kind: Thread}
@@ -153,10 +155,7 @@ func (v *view) stack(to []int32, s *profile.Sample) []int32 {
 
 // framesOf returns the functions of a location, the one that others are inlined into first.
 func framesOf(l *profile.Location) []Frame {
-	object := ""
-	if l.Mapping != nil {
-		object = l.Mapping.File
-	}
+	object := objectOf(l)
 	kind := kindOf(object)
 	frames := make([]Frame, 0, len(l.Line))
 	for i := len(l.Line) - 1; i >= 0; i-- {
