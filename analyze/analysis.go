@@ -12,6 +12,7 @@ import (
 
 	"nettrace/coalesce"
 	"nettrace/finding"
+	"nettrace/lockstat"
 	"nettrace/perf"
 	"nettrace/source"
 	"nettrace/unit"
@@ -60,6 +61,7 @@ func Inspect(ctx context.Context, paths []string, o Options) (*Result, []error) 
 type analysis struct {
 	fresh   Result            // from recordings
 	outputs []coalesce.Output // of them, to be joined to hosts when all are there
+	dumps   []lockstat.Dump   // cumulative lock tables among the models, of which the differences tell
 	ledger  source.Ledger
 	loaded  []*Result // results that earlier runs wrote; their findings stay as they are
 }
@@ -96,6 +98,8 @@ func read(ctx context.Context, paths []string, o Options) (*analysis, []error) {
 			break
 		}
 	}
+	a.fresh.Models.Locks = lockstat.Between(a.fresh.Models.Locks, a.dumps, &a.ledger)
+	lockstat.Name(a.fresh.Models.Locks)
 	a.fresh.Models.Hosts = coalesce.Join(a.outputs, coalesce.Options{Interval: o.Interval})
 	return a, errs
 }

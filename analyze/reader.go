@@ -12,6 +12,7 @@ import (
 	"nettrace/flame"
 	"nettrace/lockstat"
 	"nettrace/source"
+	"nettrace/unit"
 )
 
 // reader decodes one source into the analysis.
@@ -147,14 +148,35 @@ func (r *reader) unknown(text bool, note string) {
 // The functions below decode one output each and put it into the models.
 
 func readLocks(decode func(*source.Lines, *source.Ledger) (*lockstat.Table, error)) func(*reader, *Source, *source.Lines) error {
-	return func(r *reader, out *Source, l *source.Lines) error {
-		table, err := decode(l, &r.ledger)
-		if table != nil {
-			out.Records = int64(len(table.Rows))
-			r.fresh.Models.Locks = append(r.fresh.Models.Locks, table)
+	return readLockTables(func(l *source.Lines, ledger *source.Ledger) ([]*lockstat.Table, error) {
+		table, err := decode(l, ledger)
+		if table == nil {
+			return nil, err
 		}
+		return []*lockstat.Table{table}, err
+	})
+}
+
+func readLockTables(decode func(*source.Lines, *source.Ledger) ([]*lockstat.Table, error)) func(*reader, *Source, *source.Lines) error {
+	return func(r *reader, out *Source, l *source.Lines) error {
+		tables, err := decode(l, &r.ledger)
+		for _, t := range tables {
+			out.Records += int64(len(t.Rows))
+			if t.Cumulative() {
+				r.dumps = append(r.dumps, lockstat.Dump{Table: t, Name: r.src.Name, Mod: modified(r.src)})
+			}
+		}
+		r.fresh.Models.Locks = append(r.fresh.Models.Locks, tables...)
 		return err
 	}
+}
+
+// modified is when the source's file was changed last, since 1970.
+func modified(src *source.Source) unit.Nanos {
+	if src.ModTime.IsZero() {
+		return 0
+	}
+	return unit.Nanos(src.ModTime.UnixNano())
 }
 
 func readRuns(decode func(*source.Lines, *source.Ledger) ([]bench.Run, error)) func(*reader, *Source, *source.Lines) error {

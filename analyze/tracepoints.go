@@ -2,6 +2,7 @@ package analyze
 
 import (
 	"nettrace/flame"
+	"nettrace/lockstat"
 	"nettrace/perf"
 	"nettrace/source"
 )
@@ -12,13 +13,21 @@ import (
 // consumer is one that takes the tracepoint events of one output.
 type consumer struct {
 	event perf.Watcher
-	end   func(r *reader, out *Source) // puts what was made of them into the models
+	end   func(r *reader, out *Source, p *flame.Profile) // puts what was made of them into the models; p is the whole recording's
 }
 
 // consumers returns the constructors of all consumers, by the package whose model they feed. One is made for each output;
 // start is where that begins, and what cannot be used of its events goes to ledger.
 func consumers() []func(start source.Pos, ledger *source.Ledger) consumer {
-	return []func(source.Pos, *source.Ledger) consumer{}
+	return []func(source.Pos, *source.Ledger) consumer{lockEvents}
+}
+
+// lockEvents makes lock tables of the events of locks.
+func lockEvents(start source.Pos, ledger *source.Ledger) consumer {
+	pairs := lockstat.NewPairing(start, ledger)
+	return consumer{event: pairs.Event, end: func(r *reader, _ *Source, p *flame.Profile) {
+		r.fresh.Models.Locks = append(r.fresh.Models.Locks, pairs.Tables(lockstat.Recording{CPUs: p.CPUs, Span: p.End - p.Start, Lost: max(p.Lost.Events, p.Lost.Chunks)})...)
+	}}
 }
 
 // readEvents reads one recording of perf into a profile and into the models of the consumers.
@@ -31,7 +40,9 @@ func readEvents(r *reader, out *Source, start source.Pos, read func(flame.PerfOp
 	}
 	p, err := read(o)
 	for _, c := range all {
-		c.end(r, out)
+		if p != nil {
+			c.end(r, out, p)
+		}
 	}
 	return r.profile(out, p, err)
 }

@@ -14,7 +14,8 @@ const (
 	maxLocks = 2048
 	maxSites = 4096 // over all locks
 	maxRows  = 4096
-	maxPlace = 4 // rows cited for each site
+	maxStack = 8192 // over all sites
+	maxPlace = 4    // rows cited for each site
 	maxLoss  = 32
 )
 
@@ -30,23 +31,33 @@ type builder struct {
 	ledger *source.Ledger
 	locks  map[lockKey]int
 	sites  map[siteKey]int
-	names  map[string]string // one copy of each symbol
+	stacks map[stackKey]int
+	chains map[string][]string // one copy of each stack
+	shared bool                // equal stacks of rows already are one copy
+	names  map[string]string   // one copy of each symbol
 }
 
 // lockKey tells locks apart. kind is part of it: an address may hold locks of two kinds, one inside or after the other.
+// The sides of a lock that readers share are one lock.
 type lockKey struct{ identity, kind string }
 
 type siteKey struct {
-	lock   int
-	caller string
+	lock         int
+	caller, kind string
+}
+
+// stackKey finds a stack of a site by its first frame, since equal stacks share their memory.
+type stackKey struct {
+	lock, site int
+	frames     *string
 }
 
 func newBuilder(pos source.Pos, tool Tool, keyed Keyed, ledger *source.Ledger) *builder {
 	if tool.Options == nil {
 		tool.Options = []string{}
 	}
-	t := &Table{Source: pos.Source, Pos: pos, Tool: tool, Keyed: keyed, Events: []Event{}, Locks: []Lock{}, Quarantined: []Row{}, Losses: []Loss{}}
-	return &builder{table: t, ledger: ledger, locks: map[lockKey]int{}, sites: map[siteKey]int{}, names: map[string]string{}}
+	t := &Table{Source: pos.Source, Pos: pos, Tool: tool, Keyed: keyed, Events: []Event{}, Locks: []Lock{}, Recursions: []Row{}, Quarantined: []Row{}, Losses: []Loss{}}
+	return &builder{table: t, ledger: ledger, locks: map[lockKey]int{}, sites: map[siteKey]int{}, stacks: map[stackKey]int{}, chains: map[string][]string{}, names: map[string]string{}}
 }
 
 // name returns text as a string, the same one for equal texts.
@@ -70,25 +81,49 @@ func (b *builder) keep(r Row) {
 	b.ledger.Add("rows-not-listed", source.Note, r.Pos, 1, "more than 4,096 rows: the rest counts in the sums but is not listed row by row")
 }
 
+// keepPair stores one wait or hold; its bin says no more than its length.
+func (b *builder) keepPair(r Row) {
+	r.Wait.Bins, r.Hold.Bins = nil, nil
+	b.keep(r)
+}
+
+// recursion notes that a thread took a lock that it had.
+func (b *builder) recursion(r Row) {
+	list := b.table.Recursions
+	i := slices.IndexFunc(list, func(have Row) bool { return have.Lock == r.Lock && have.Caller == r.Caller })
+	switch {
+	case i >= 0:
+		list[i].Wait.Count = sum(list[i].Wait.Count, r.Wait.Count)
+	case len(list) < maxLoss:
+		b.table.Recursions = append(list, r)
+	default:
+		b.ledger.Add("recursions-not-listed", source.Note, r.Pos, r.Wait.Count, "more than 32 places take a lock again that they have; further ones are left out")
+	}
+}
+
 // add takes a row into the lock and the site that it belongs to. identity tells the lock from others of its kind.
 func (b *builder) add(identity, name string, r *Row) (lock int) {
 	b.table.Total.add(r)
-	lock = b.lock(lockKey{identity, r.Kind}, name, r)
+	base, _, sided := strings.Cut(r.Kind, ":")
+	lock = b.lock(lockKey{identity, base}, name, r)
 	l := &b.table.Locks[lock]
+	if l.Kind != r.Kind && strings.HasPrefix(l.Kind, base) {
+		l.Kind = base
+	}
 	l.Stats.add(r)
 	l.Instances++
 	if len(l.Pos) < maxPlace {
 		l.Pos = append(l.Pos, r.Pos)
 	}
 	b.share(l, r)
-	if r.Caller == "" {
+	if r.Caller == "" && !sided {
 		return lock
 	}
-	site := b.site(lock, r.Caller)
+	site := b.site(lock, r.Caller, r.Kind)
 	s := &l.Sites[site]
 	s.Stats.add(r)
-	if len(s.Stack) == 0 {
-		s.Stack = r.Stack
+	if len(r.Stack) > 0 {
+		b.stack(lock, site, r)
 	}
 	if len(s.Pos) < maxPlace {
 		s.Pos = append(s.Pos, r.Pos)
@@ -103,32 +138,69 @@ func (b *builder) lock(key lockKey, name string, r *Row) int {
 	if len(b.table.Locks) >= maxLocks {
 		b.ledger.Add("locks-summed", source.Note, r.Pos, 1, "more than 2,048 locks: further ones are summed as "+otherLocks)
 		key, name = lockKey{otherLocks, ""}, otherLocks
+		r = &Row{Pos: r.Pos}
 		if i, ok := b.locks[key]; ok {
 			return i
 		}
 	}
 	i := len(b.table.Locks)
 	b.locks[key] = i
-	b.table.Locks = append(b.table.Locks, Lock{Name: name, Address: r.Address, Kind: key.kind, Shares: []Share{}, Sites: []Site{}, Holders: []Site{}, Pos: []source.Pos{}})
+	b.table.Locks = append(b.table.Locks, Lock{Name: name, Address: r.Address, Kind: r.Kind, Shares: []Share{}, Sites: []Site{}, Holders: []Site{}, Pos: []source.Pos{}})
 	return i
 }
 
-func (b *builder) site(lock int, caller string) int {
-	key := siteKey{lock, caller}
+func (b *builder) site(lock int, caller, kind string) int {
+	key := siteKey{lock, caller, kind}
 	if i, ok := b.sites[key]; ok {
 		return i
 	}
 	l := &b.table.Locks[lock]
 	if len(b.sites) >= maxSites {
-		key.caller = otherSites
+		key.caller, key.kind = otherSites, ""
 		if i, ok := b.sites[key]; ok {
 			return i
 		}
 	}
 	i := len(l.Sites)
 	b.sites[key] = i
-	l.Sites = append(l.Sites, Site{Caller: key.caller, Stack: []string{}, Pos: []source.Pos{}})
+	l.Sites = append(l.Sites, Site{Caller: key.caller, Kind: key.kind, Stacks: []Stack{}, Pos: []source.Pos{}})
 	return i
+}
+
+// stack adds a row to the stack that led to its site.
+func (b *builder) stack(lock, site int, r *Row) {
+	frames := r.Stack
+	if !b.shared {
+		frames = b.chain(frames)
+	}
+	key := stackKey{lock, site, &frames[0]}
+	s := &b.table.Locks[lock].Sites[site]
+	i, known := b.stacks[key]
+	if !known {
+		if len(b.stacks) >= maxStack {
+			b.ledger.Add("stacks-not-kept", source.Note, r.Pos, 1, "more than 8,192 stacks: the waits of further ones are known by caller only")
+			return
+		}
+		i = len(s.Stacks)
+		b.stacks[key] = i
+		s.Stacks = append(s.Stacks, Stack{Frames: frames})
+	}
+	k := &s.Stacks[i]
+	k.Contentions, k.Acquisitions = sum(k.Contentions, sum(r.Wait.Count, r.Spins.Count)), sum(k.Acquisitions, r.Hold.Count)
+	k.Wait, k.Hold = sum(k.Wait, r.Wait.Total), sum(k.Hold, r.Hold.Total)
+}
+
+// chain returns the one copy of a stack.
+func (b *builder) chain(frames []string) []string {
+	key := strings.Join(frames, "\x00")
+	have, known := b.chains[key]
+	if known {
+		return have
+	}
+	if len(b.chains) < 2*maxStack {
+		b.chains[key] = frames
+	}
+	return frames
 }
 
 func (b *builder) share(l *Lock, r *Row) {
@@ -189,7 +261,7 @@ func (b *builder) finish() *Table {
 			l.Holders[j].Role = known.Role(l.Holders[j].Caller)
 		}
 		slices.SortStableFunc(l.Sites, func(a, b Site) int { return cmp.Or(longer(&a.Stats, &b.Stats), cmp.Compare(a.Caller, b.Caller)) })
-		b.identify(l, known)
+		b.table.identify(l, known)
 		b.shares(l)
 	}
 	slices.Sort(b.table.Tool.Options)
@@ -197,8 +269,19 @@ func (b *builder) finish() *Table {
 	return b.table
 }
 
+// rename gives locks that are known by address the names that others know them by.
+func (t *Table) rename(names map[string]string) {
+	known := kernel.NewLockIndex()
+	for i := range t.Locks {
+		if l := &t.Locks[i]; isAddress(l.Name) && names[l.Name] != "" {
+			l.Address, l.Name = l.Name, names[l.Name]
+			t.identify(l, known)
+		}
+	}
+}
+
 // identify gives a lock the key by which it is found again in another run, and what is known of it.
-func (b *builder) identify(l *Lock, known *kernel.LockIndex) {
+func (t *Table) identify(l *Lock, known *kernel.LockIndex) {
 	name, lead := l.Name, ""
 	for _, s := range l.Sites { // sites are sorted: the first known one has waited longest
 		if n := known.Find(name, s.Caller); n != nil {
@@ -209,20 +292,22 @@ func (b *builder) identify(l *Lock, known *kernel.LockIndex) {
 	if len(l.Sites) > 0 {
 		lead = l.Sites[0].Caller
 	}
-	if len(l.Sites) == 0 && b.table.Keyed.byLock() {
+	if (len(l.Sites) == 0 || lead == "") && t.Keyed.byLock() {
 		if n := known.Find(name, name); n != nil {
 			l.Known = n.Name
 		}
 	}
 	switch {
-	case !b.table.Keyed.byLock():
+	case !t.Keyed.byLock():
 		l.Key = name
-	case b.table.Keyed == ByCaller:
+	case t.Keyed == ByCaller, strings.Contains(name, "+0x") && l.Address != "": // perf names some locks by who takes them
 		l.Key = "at " + function(name)
 	case !isAddress(name):
 		l.Key = kernel.LockClass(name)
 	case l.Known != "":
 		l.Key = l.Known
+	case lead == "" || isAddress(lead): // not to be found again in another boot, but told from others
+		l.Key = name
 	default:
 		l.Key = "at " + function(lead)
 	}

@@ -77,7 +77,10 @@ func (j *judgement) summary(c *class) string {
 // counted says how often and how long.
 func counted(s *Stats) string {
 	text := number(s.Contentions, "contention")
-	if s.Acquisitions >= s.Contentions && s.Acquisitions > 0 {
+	switch {
+	case s.Contentions == 0 && s.Wait > 0 && s.Acquisitions > 0: // the tool does not tell which of them waited
+		text = number(s.Acquisitions, "acquisition")
+	case s.Acquisitions >= s.Contentions && s.Acquisitions > 0:
 		text += " in " + number(s.Acquisitions, "acquisition")
 	}
 	if s.Iterations > 0 {

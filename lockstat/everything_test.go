@@ -29,6 +29,15 @@ var formats = []struct {
 	{"proc-lock_stat", SniffProcLockStat, ReadProcLockStat},
 	{"perf-lock-contention", SniffPerfLockContention, ReadPerfLockContention},
 	{"perf-lock-report", SniffPerfLockReport, ReadPerfLockReport},
+	{"perf-lock-info", SniffPerfLockInfo, ReadPerfLockInfo},
+	{"klockstat", SniffKlockstat, ReadKlockstat},
+	{"ftrace", SniffFtrace, func(l *source.Lines, ledger *source.Ledger) (*Table, error) {
+		tables, err := ReadFtrace(l, ledger)
+		if len(tables) == 0 {
+			return &Table{}, err
+		}
+		return tables[0], err
+	}},
 }
 
 func fixtureTexts(t testing.TB) map[string][]byte {
@@ -53,7 +62,7 @@ func TestNoFalseRecognition(t *testing.T) {
 	root := filepath.Dir(shared.Path(t, "data"))
 	lines := 0
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || filepath.Ext(path) != ".txt" || strings.Contains(path, "locks/") || strings.Contains(path, "/lockstat/") || strings.Contains(path, "23-lock-stat") {
+		if err != nil || d.IsDir() || filepath.Ext(path) != ".txt" || strings.Contains(path, "locks/") || strings.Contains(path, "/lockstat/") || strings.Contains(path, "23-lock-stat") || strings.Contains(path, "klockstat") {
 			return err
 		}
 		text, err := os.ReadFile(path)
@@ -242,6 +251,9 @@ func FuzzLockstat(f *testing.F)           { fuzz(f, 0) }
 func FuzzProcLockStat(f *testing.F)       { fuzz(f, 1) }
 func FuzzPerfLockContention(f *testing.F) { fuzz(f, 2) }
 func FuzzPerfLockReport(f *testing.F)     { fuzz(f, 3) }
+func FuzzPerfLockInfo(f *testing.F)       { fuzz(f, 4) }
+func FuzzKlockstat(f *testing.F)          { fuzz(f, 5) }
+func FuzzFtrace(f *testing.F)             { fuzz(f, 6) }
 
 func benchmark(b *testing.B, i int, name string, times int) {
 	text := bytes.Repeat(fixtureTexts(b)[name], times)
@@ -256,6 +268,10 @@ func BenchmarkLockstat(b *testing.B)           { benchmark(b, 0, "freebsd.s8.txt
 func BenchmarkLockstatParsable(b *testing.B)   { benchmark(b, 0, "freebsd.p-stack.txt", 100) }
 func BenchmarkPerfLockContention(b *testing.B) { benchmark(b, 2, "c.contention.txt", 1) }
 func BenchmarkPerfLockReport(b *testing.B)     { benchmark(b, 3, "c.report-k-contended.txt", 1) }
+
+func BenchmarkPerfLockInfo(b *testing.B) { benchmark(b, 4, "a.info-m.txt", 1) }
+func BenchmarkKlockstat(b *testing.B)    { benchmark(b, 5, "klockstat.bcc-s3.txt", 1) }
+func BenchmarkFtrace(b *testing.B)       { benchmark(b, 6, "ftrace.head150.txt", 1) }
 
 func BenchmarkProcLockStat(b *testing.B) {
 	row := []byte("  &rq->lock: 135014 136909 0.18 606.09 842160.68 6.15 1540728 10436146 0.00 728.72 17606683.41 1.69\n  ---\n  &rq->lock 136909 [<ffffffff810>] f+0x1/0x2\n")

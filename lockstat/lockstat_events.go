@@ -38,11 +38,14 @@ var lockstatEvents = [...]eventType{
 	{36, "SX shared hold", Hold, "sx"},
 	{37, "SX exclusive hold", Hold, "sx"},
 	{56, "Profiling interrupt", Profile, ""},
-	{60, "Recursive lock entry detected", Failure, ""},
+	{60, recursiveEntry, Failure, ""},
 	{61, "Lockstat enter failure", Failure, ""},
 	{62, "Lockstat exit failure", Failure, ""},
 	{63, "Lockstat record failure", Failure, ""},
 }
+
+// recursiveEntry is the event of a thread that takes a lock which it has.
+const recursiveEntry = "Recursive lock entry detected"
 
 // unknownEvent is how lockstat names the numbers that it has no name for.
 const unknownEvent = "Unknown event (type "

@@ -139,6 +139,9 @@ func (r *lockstatReader) store(row *Row) {
 	if strings.HasPrefix(row.Lock, "0xfffff8") || strings.HasPrefix(row.Lock, "0xfffffe") || strings.HasSuffix(row.Lock, "]+Intr") || strings.HasSuffix(row.Lock, "]+TShar") {
 		r.b.table.Tool.System = "FreeBSD"
 	}
+	if row.Event == recursiveEntry && !r.columns.generated {
+		r.b.recursion(*row)
+	}
 	if row.Act == Profile || row.Act == Failure || r.columns.generated {
 		return
 	}

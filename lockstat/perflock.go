@@ -33,6 +33,11 @@ func sniffPerfLock(head []byte, report bool) source.Match {
 		return source.No
 	}
 	switch line[0] {
+	case 'E':
+		if !report && refusal(line) {
+			return source.Strong
+		}
+		return source.No
 	case 'N':
 		if !bytes.HasPrefix(line, []byte("Name ")) {
 			return source.No
@@ -72,6 +77,24 @@ func perfNoise(line []byte) bool {
 		}
 	}
 	return false
+}
+
+// refusal reports whether perf says that it was built without BPF, so that -b records nothing.
+func refusal(line []byte) bool {
+	return bytes.HasPrefix(line, []byte("Error: switch `b' is not available"))
+}
+
+// refused takes what perf says then, with the usage behind it.
+func (r *perfReader) refused(line []byte) bool {
+	switch {
+	case refusal(line) && r.rows == 0 && r.header == nil:
+		r.rows++
+		r.b.lose("bpf-refused", source.Warning, r.l.Pos(), 1, "perf was built without BPF (no BUILD_BPF_SKEL), so -b recorded nothing: use perf lock record, then perf lock contention")
+		return true
+	case r.rows == 0 || r.header != nil:
+		return false
+	}
+	return bytes.HasPrefix(line, []byte("Usage: perf lock ")) || bytes.HasPrefix(line, []byte("-b, --use-bpf")) || bytes.HasPrefix(line, []byte("(not built-in because "))
 }
 
 type perfReader struct {
@@ -120,14 +143,14 @@ func (r *perfReader) take(line []byte) bool {
 		return r.warning(line)
 	}
 	if h, ok := parsePerfHeader(line); ok {
-		if r.header != nil {
+		if r.header != nil || r.rows > 0 {
 			return false // the next table
 		}
 		r.header = h
 		return true
 	}
 	if r.header == nil {
-		return false
+		return r.refused(line)
 	}
 	if bytes.HasPrefix(line, []byte("=== ")) {
 		r.finishRow()

@@ -68,7 +68,7 @@ func (r *perfReader) reportKeys() {
 		r.b.table.Keyed = ByCaller
 		for i := range r.b.table.Locks {
 			l := &r.b.table.Locks[i]
-			l.Sites = append(l.Sites, Site{Caller: l.Name, Stats: l.Stats, Stack: []string{}, Pos: l.Pos})
+			l.Sites = append(l.Sites, Site{Caller: l.Name, Stats: l.Stats, Stacks: []Stack{}, Pos: l.Pos})
 		}
 	case !classes:
 		r.b.table.Keyed = ByThread

@@ -139,7 +139,7 @@ func TestPerfLockStacks(t *testing.T) {
 	if got := table.Rows[0].Stack; len(got) != 8 || got[0] != "rwsem_down_write_slowpath+0x37f" || got[7] != "entry_SYSCALL_64_after_hwframe+0x76" {
 		t.Errorf("%q", got)
 	}
-	if got := table.Locks[0].Sites[0].Stack; len(got) != 8 {
+	if got := table.Locks[0].Sites[0].Stacks[0].Frames; len(got) != 8 {
 		t.Errorf("%q", got)
 	}
 }

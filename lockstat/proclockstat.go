@@ -18,6 +18,8 @@ import (
 // decimals. Versions 0.2 and 0.3 lack the averages, 0.1 also the bounces. acq-bounces and the averages are not kept:
 // the first says nothing of waiting, the second follow from the totals.
 
+const procLockStat = "lock_stat"
+
 // SniffProcLockStat recognises /proc/lock_stat by its first line, its header, or a row.
 func SniffProcLockStat(head []byte) source.Match {
 	line := firstLine(head)
@@ -58,7 +60,7 @@ type procReader struct {
 
 // ReadProcLockStat reads one /proc/lock_stat, whole or what was cut from it.
 func ReadProcLockStat(l *source.Lines, ledger *source.Ledger) (*Table, error) {
-	r := &procReader{l: l, b: newBuilder(l.Pos(), Tool{Program: "lock_stat", System: "Linux"}, ByLock, ledger), lock: -1}
+	r := &procReader{l: l, b: newBuilder(l.Pos(), Tool{Program: procLockStat, System: "Linux"}, ByLock, ledger), lock: -1}
 	for l.Next() {
 		line := bytes.TrimSpace(l.Bytes())
 		if len(line) > 0 && !r.take(line) {
@@ -124,7 +126,7 @@ func (r *procReader) point(line []byte) bool {
 		r.cut()
 		return true
 	}
-	site := Site{Caller: r.b.name(bytes.TrimSpace(caller)), Stats: Stats{Contentions: count}, Stack: []string{}, Pos: []source.Pos{r.l.Pos()}}
+	site := Site{Caller: r.b.name(bytes.TrimSpace(caller)), Stats: Stats{Contentions: count}, Stacks: []Stack{}, Pos: []source.Pos{r.l.Pos()}}
 	l := &r.b.table.Locks[r.lock]
 	if r.rules >= 2 {
 		if len(l.Holders) < 8 {
@@ -132,7 +134,7 @@ func (r *procReader) point(line []byte) bool {
 		}
 		return true
 	}
-	s := &l.Sites[r.b.site(r.lock, site.Caller)]
+	s := &l.Sites[r.b.site(r.lock, site.Caller, "")]
 	s.Contentions = sum(s.Contentions, count)
 	if len(s.Pos) < maxPlace {
 		s.Pos = append(s.Pos, r.l.Pos())

@@ -76,13 +76,13 @@ func (t *Table) Entries(by Order) []Entry {
 			if len(l.Sites) > 0 {
 				site, role = l.Sites[0].Caller, l.Sites[0].Role
 			}
-			list = append(list, entry(l, site, role, &l.Stats))
+			list = append(list, entry(l, site, l.Kind, role, &l.Stats))
 			continue
 		}
 		sites := slices.Clone(l.Sites)
 		slices.SortStableFunc(sites, func(a, b Site) int { return compare(by, &a.Stats, &b.Stats) })
 		for i := range sites {
-			list = append(list, entry(l, sites[i].Caller, sites[i].Role, &sites[i].Stats))
+			list = append(list, entry(l, sites[i].Caller, cmp.Or(sites[i].Kind, l.Kind), sites[i].Role, &sites[i].Stats))
 		}
 	}
 	return list
@@ -99,7 +99,7 @@ func (l *Lock) timedBySite() bool {
 	return len(l.Sites) > 0 && sites.Contentions == l.Contentions && sites.Acquisitions == l.Acquisitions && sites.Wait == l.Wait && sites.Hold == l.Hold
 }
 
-func entry(l *Lock, site, role string, s *Stats) Entry {
-	return Entry{Name: l.Name, Site: site, Kind: l.Kind, Contentions: s.Contentions, Wait: s.Wait, WaitMax: s.WaitMax, Hold: s.Hold,
+func entry(l *Lock, site, kind, role string, s *Stats) Entry {
+	return Entry{Name: l.Name, Site: site, Kind: kind, Contentions: s.Contentions, Wait: s.Wait, WaitMax: s.WaitMax, Hold: s.Hold,
 		Acquisitions: s.Acquisitions, Spin: s.Spin, Iterations: s.Iterations, Role: role, Known: l.Known}
 }

@@ -23,7 +23,9 @@ type Stats struct {
 	Iterations   int64      `json:"spin_iterations"`     // loops of spinning where the tool counts those; no time
 	Hold         unit.Nanos `json:"hold_total_ns"`       //
 	HoldMax      unit.Nanos `json:"hold_max_ns"`         //
-	Bounces      int64      `json:"bounces"`             // contentions with a holder on another CPU
+	Bounces      int64      `json:"bounces"`             // contentions with a holder on another CPU; of raw events: those that got it from another CPU
+	WaitersMax   int64      `json:"waiters_max"`         // most threads that waited for one lock at once; 0 where not known
+	Waited       unit.Nanos `json:"waited_ns"`           // time in which one thread or more waited, added up over the locks; 0 where not known
 	Waits        []Bin      `json:"waits,omitempty"`     // distribution of waits, where it was recorded
 	Holds        []Bin      `json:"holds,omitempty"`     // distribution of holds
 	SpinBins     []Bin      `json:"spin_bins,omitempty"` // distribution of loop iterations
@@ -49,6 +51,11 @@ func (s *Stats) add(r *Row) {
 	case Block:
 		s.Block = sum(s.Block, r.Wait.Total)
 		s.BlockMax = max(s.BlockMax, r.Wait.Max)
+	case Wait:
+		s.Spin = sum(s.Spin, r.Spun)
+		if r.Spun > 0 {
+			s.Block = sum(s.Block, r.Wait.Total-r.Spun)
+		}
 	}
 	s.Iterations = sum(s.Iterations, int64(r.Spins.Total))
 	s.Hold = sum(s.Hold, r.Hold.Total)
@@ -65,6 +72,7 @@ func (s *Stats) merge(o *Stats) {
 	s.Wait, s.WaitSlack = sum(s.Wait, o.Wait), sum(s.WaitSlack, o.WaitSlack)
 	s.longest(o.WaitMax, o.WaitMaxExact)
 	s.Spin, s.Block, s.BlockMax = sum(s.Spin, o.Spin), sum(s.Block, o.Block), max(s.BlockMax, o.BlockMax)
+	s.WaitersMax, s.Waited = max(s.WaitersMax, o.WaitersMax), sum(s.Waited, o.Waited)
 	s.Iterations, s.Bounces = sum(s.Iterations, o.Iterations), sum(s.Bounces, o.Bounces)
 	s.Hold, s.HoldMax = sum(s.Hold, o.Hold), max(s.HoldMax, o.HoldMax)
 	s.Waits, s.Holds, s.SpinBins = addBins(s.Waits, o.Waits), addBins(s.Holds, o.Holds), addBins(s.SpinBins, o.SpinBins)

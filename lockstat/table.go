@@ -18,6 +18,7 @@ type Table struct {
 	Total   Stats      `json:"total"`   // over all locks
 	Locks   []Lock     `json:"locks"`   // longest wait first
 
+	Recursions  []Row  `json:"recursions"`  // places that took a lock which their thread had
 	Quarantined []Row  `json:"quarantined"` // rows that cannot be true; they are in no total
 	Losses      []Loss `json:"losses"`      // what the tool says it lost, and what the output lacks
 
@@ -26,7 +27,7 @@ type Table struct {
 
 // Tool is what the output tells of the program that wrote it.
 type Tool struct {
-	Program string   `json:"program"` // lockstat, lock_stat, perf lock report, perf lock contention
+	Program string   `json:"program"` // lockstat, lock_stat, perf lock report, lock:contention_begin, klockstat, ...
 	System  string   `json:"system"`  // Linux, FreeBSD, illumos; "" where it cannot be told
 	Version string   `json:"version"` // of the format, where printed
 	Options []string `json:"options"` // those that can be seen: -P, -D 3, -s
@@ -60,7 +61,7 @@ type Lock struct {
 	Name      string `json:"name"`    // as printed; the caller where the tool names no lock
 	Address   string `json:"address"` // where it is printed beside a name
 	Key       string `json:"key"`     // stable from run to run: the name without instance, or, for an address, "at FUNCTION"
-	Kind      string `json:"kind"`    // mutex, spinlock, rwlock, sx, or as the tool prints it: "rwsem:W"; "" where unknown
+	Kind      string `json:"kind"`    // mutex, spinlock, rwlock, sx, or as the tool prints it: "rwsem:W", "rwsem" where both sides wait; "" where unknown
 	Known     string `json:"known"`   // name of the kernel.NetworkLock that it is, or ""
 	Instances int64  `json:"instances"`
 	Stats
@@ -73,11 +74,21 @@ type Lock struct {
 
 // Site is a place in the kernel that takes a lock.
 type Site struct {
-	Caller string `json:"caller"` // as printed
+	Caller string `json:"caller"` // as printed; "" where only the side that waits is known (rwsem:W)
+	Kind   string `json:"kind"`   // as the Lock's, with the side of a lock that readers share: rwsem:R
 	Role   string `json:"role"`   // its part in the datapath (kernel.RoleTransmit, ...), "" where unknown
 	Stats
-	Stack []string     `json:"stack"` // what called it, as printed, where it was recorded
-	Pos   []source.Pos `json:"pos"`   // the first rows
+	Stacks []Stack      `json:"stacks"` // the ways that led there, where they were recorded
+	Pos    []source.Pos `json:"pos"`    // the first rows
+}
+
+// Stack is one way to a Site. The Stacks of a site may hold less than the site, since not every row has one.
+type Stack struct {
+	Frames       []string   `json:"frames"` // as printed, the caller first
+	Contentions  int64      `json:"contentions"`
+	Acquisitions int64      `json:"acquisitions"`
+	Wait         unit.Nanos `json:"wait_total_ns"`
+	Hold         unit.Nanos `json:"hold_total_ns"`
 }
 
 // Share is a lock's part of all events of one type.
@@ -126,6 +137,7 @@ type Row struct {
 	Wait       Measured   `json:"wait,omitzero"`
 	Hold       Measured   `json:"hold,omitzero"`
 	Spins      Measured   `json:"spins,omitzero"`    // Total, Mean and Bins count loop iterations, not time
+	Spun       unit.Nanos `json:"spun_ns,omitempty"` // part of a wait that both spun and blocked
 	Bounces    int64      `json:"bounces,omitempty"` // contentions with a holder on another CPU
 	Stack      []string   `json:"stack,omitempty"`
 	Reason     string     `json:"reason,omitempty"` // why it is quarantined
@@ -142,3 +154,6 @@ type Measured struct {
 	Exact bool       `json:"max_exact"` // false: Max is only known to be reached
 	Bins  []Bin      `json:"bins,omitempty"`
 }
+
+// Cumulative reports whether the figures go on from boot, so that two tables of one host are to be subtracted.
+func (t *Table) Cumulative() bool { return t.Tool.Program == procLockStat }
