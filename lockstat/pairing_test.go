@@ -30,7 +30,7 @@ func pair(t testing.TB, text []byte) ([]*Table, *source.Ledger) {
 	ledger := &source.Ledger{}
 	lines := source.NewLines(source.NewInput("x", bytes.NewReader(text)), ledger)
 	p := NewPairing(lines.Pos(), ledger)
-	if err := perf.Watch(perf.NewScriptReader(lines, ledger), func(*perf.Event) {}, p.Event); err != nil {
+	if err := perf.Each(perf.NewScriptReader(lines, ledger), p.Event); err != nil {
 		t.Fatal(err)
 	}
 	return p.Tables(Recording{}), ledger
@@ -343,7 +343,7 @@ func TestPairingAddsUp(t *testing.T) {
 		ledger := &source.Ledger{}
 		lines := source.NewLines(source.NewInput("x", strings.NewReader(text.String())), ledger)
 		p := NewPairing(lines.Pos(), ledger)
-		if err := perf.Watch(perf.NewScriptReader(lines, ledger), func(*perf.Event) {}, p.Event); err != nil {
+		if err := perf.Each(perf.NewScriptReader(lines, ledger), p.Event); err != nil {
 			t.Fatal(err)
 		}
 		got := map[string][2]int64{}
@@ -433,7 +433,7 @@ func BenchmarkPairing(b *testing.B) {
 	}
 	var events []perf.Event
 	ledger := &source.Ledger{}
-	err = perf.Watch(perf.NewScriptReader(source.NewLines(source.NewInput("x", bytes.NewReader(text)), ledger), ledger), func(e *perf.Event) {
+	err = perf.Each(perf.NewScriptReader(source.NewLines(source.NewInput("x", bytes.NewReader(text)), ledger), ledger), func(e *perf.Event) {
 		kept := *e
 		kept.Payload, kept.Stack = bytes.Clone(e.Payload), slices.Clone(e.Stack)
 		events = append(events, kept)
