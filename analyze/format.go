@@ -129,6 +129,8 @@ func Formats() []Format {
 			Doc: "Go's benchmark format, which benchstat reads."},
 		{Name: "numbers", Kind: Benchmark, Sniff: bench.SniffNumbers, lines: readRuns(bench.ReadNumbers), Record: "awk '{print $6}' x > x.numbers",
 			Doc: "One number a line: repeated results of one benchmark; # begins a comment."},
+		{Name: "csv", Kind: Benchmark, Sniff: bench.SniffCSV, lines: readRuns(bench.ReadCSV), Record: "printf 'threads,trans_per_s\\n1,9961.2\\n' > x.csv",
+			Doc: "Tables with a head whose columns are named after what they hold: sizes, threads, labels, rates with their units, CPU costs."},
 		{Name: "perf-script", Kind: Stacks, Sniff: perf.SniffScript, lines: readPerfScript, Record: "perf record -a -g -- sleep 10; perf script > x.perf.txt",
 			Doc: "The text of perf script in any selection of its fields."},
 		{Name: "pmcstat", Kind: Stacks, Sniff: flame.SniffPmcstat, lines: readStacks(flame.ReadPmcstat), Record: "pmcstat -S unhalted-cycles -O x.pmc sleep 10; pmcstat -R x.pmc -z 100 -G x.pmcstat.txt",

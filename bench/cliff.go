@@ -54,7 +54,7 @@ func judgeCliffs(results *Results, p finding.Params) []finding.Finding {
 	for _, s := range sweeps(results.Runs) {
 		for i := 1; i < len(s.steps); i++ {
 			st := s.step(i)
-			if st.rates[0] <= 0 || float64(st.sizes[1]) > p["max-growth"]*float64(st.sizes[0]) || st.rates[1] >= (1-p["min-loss"])*st.expected || slices.ContainsFunc(seen, st.quotes) {
+			if !st.cliff(p) || slices.ContainsFunc(seen, st.quotes) {
 				continue
 			}
 			seen = append(seen, st)
@@ -62,6 +62,11 @@ func judgeCliffs(results *Results, p finding.Params) []finding.Finding {
 		}
 	}
 	return findings
+}
+
+// cliff reports whether the rate falls by more than the size explains.
+func (st step) cliff(p finding.Params) bool {
+	return st.rates[0] > 0 && float64(st.sizes[1]) <= p["max-growth"]*float64(st.sizes[0]) && st.rates[1] < (1-p["min-loss"])*st.expected
 }
 
 // step returns the step to the i-th size.
@@ -215,7 +220,7 @@ func (st step) weigh(f *finding.Finding) {
 	if len(st.before) == 1 || len(st.after) == 1 {
 		f.Caveats = append(f.Caveats, "one run of a size: repeat it (single runs of 10 s differ by 4 to 6 %)")
 	}
-	if st.after[len(st.after)-1].Seconds < 1 {
+	if s := st.after[len(st.after)-1].Seconds; s > 0 && s < 1 {
 		f.Confidence = finding.Low
 		f.Caveats = append(f.Caveats, "the runs are shorter than a second")
 	}

@@ -20,6 +20,21 @@ type Comparisons struct {
 	Comparisons []Comparison `json:"comparisons"`
 	Refused     []Refusal    `json:"refused"`   // what is in several sets and cannot be compared
 	Unmatched   []Unmatched  `json:"unmatched"` // what is in one set only
+	Samples     []Sample     `json:"samples"`   // of a single set: what it holds
+	Curves      []Curve      `json:"curves"`    // over sizes, streams and numbers of tables, where the sets vary them
+	Trades      []Trade      `json:"trades"`    // what a set gains in one figure and pays in another
+}
+
+// Sample is one figure of one test in a single set.
+type Sample struct {
+	Name           string    `json:"name"`
+	Unit           string    `json:"unit"`
+	Summary        Summary   `json:"summary"`
+	MedianInterval *Interval `json:"median_interval"` // null with too few values, or where only a summary is known
+	OnCurve        bool      `json:"on_curve"`        // one of Curves has it as a point
+	Notes          []string  `json:"notes"`           // why it may mislead
+
+	Values []float64 `json:"-"` // in ascending order, nil where only the summary is known
 }
 
 // Refusal is a test whose sets cannot be compared.
@@ -64,6 +79,7 @@ type Comparison struct {
 	MannWhitney     *MannWhitneyResult `json:"mann_whitney"`     // null where only summaries are known
 	MedianRatio     *Ratio             `json:"median_ratio"`     // the second over the first; null where it cannot be had
 	RunsNeeded      int                `json:"runs_needed"`      // of each set, to show the observed difference in four of five attempts; 0: practically never
+	OnCurve         bool               `json:"on_curve"`         // one of Curves has it as a point
 	Notes           []string           `json:"notes"`            // why it may mislead
 
 	Values [][]float64 `json:"-"` // of each set in ascending order, nil where only the summary is known
@@ -88,20 +104,80 @@ type Ratio struct {
 const studentName = "Student's t"
 
 // Compare compares what is in two and more sets: all pairs of sets, in the order of the sets. A single set is compared
-// within, if it holds outputs of ministat: the sets of each of them.
+// within, if it holds outputs of ministat: the sets of each of them. Else its samples are summarised.
 func Compare(sets []Set, o CompareOptions) Comparisons {
 	if o.Confidence == 0 {
 		o.Confidence = 95
 	}
-	c := Comparisons{Comparisons: []Comparison{}, Refused: []Refusal{}, Unmatched: []Unmatched{}}
-	if len(sets) == 1 {
-		for _, within := range ministatOutputs(sets[0]) {
-			c.compare(within, o)
-		}
+	c := Comparisons{Comparisons: []Comparison{}, Refused: []Refusal{}, Unmatched: []Unmatched{}, Samples: []Sample{}, Curves: Curves(sets)}
+	c.Trades = Trades(c.Curves)
+	if len(sets) > 1 {
+		c.compare(sets, o)
+		c.markCurved()
 		return c
 	}
-	c.compare(sets, o)
+	for _, set := range sets {
+		for _, within := range ministatOutputs(set) {
+			c.compare(within, o)
+		}
+		if len(c.Comparisons) == 0 {
+			c.Samples = describe(set, o)
+		}
+	}
+	c.markCurved()
 	return c
+}
+
+// markCurved marks what the curves show as well.
+func (c *Comparisons) markCurved() {
+	shown := map[string]bool{}
+	for _, curve := range c.Curves {
+		for _, s := range curve.Series {
+			for _, p := range s.Points {
+				shown[p.name] = true
+			}
+		}
+	}
+	for i := range c.Comparisons {
+		c.Comparisons[i].OnCurve = onCurve(c.Comparisons[i].Name, shown)
+	}
+	for i := range c.Samples {
+		c.Samples[i].OnCurve = onCurve(c.Samples[i].Name, shown)
+	}
+}
+
+// onCurve reports whether a sample of that name is among the points; its figure and options may follow the point's name.
+func onCurve(name string, shown map[string]bool) bool {
+	for _, side := range costSides {
+		name = strings.TrimSuffix(name, ", "+side.figure)
+	}
+	name = strings.TrimSuffix(name, ", operations")
+	for point := range shown {
+		if name == point || strings.HasPrefix(name, point+", ") {
+			return true
+		}
+	}
+	return false
+}
+
+// describe summarises what one set holds.
+func describe(set Set, o CompareOptions) []Sample {
+	list := []Sample{}
+	for _, group := range samples([]Set{set}) {
+		for i := range group {
+			s := &group[i]
+			s.finish(o.Ministat)
+			d := Sample{Name: s.name, Unit: s.unit, Summary: s.summary, Values: s.sorted, Notes: append([]string{}, s.suspicions()...)}
+			if s.mixed {
+				d.Notes = append(d.Notes, "values of several units: only those of the first are summarised")
+			}
+			if m, ok := MedianInterval(s.sorted, o.Confidence/100); ok {
+				d.MedianInterval = &m
+			}
+			list = append(list, d)
+		}
+	}
+	return list
 }
 
 // ministatOutputs returns the sets of each output of ministat with two and more sets.

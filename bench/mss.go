@@ -2,7 +2,6 @@ package bench
 
 import (
 	"fmt"
-	"strings"
 
 	"nettrace/unit"
 )
@@ -38,7 +37,7 @@ type multiple struct {
 
 // multiple returns the segments at whose multiple the smaller size lies, or one byte below the larger.
 func (st step) multiple() (multiple, bool) {
-	for _, s := range st.segments() {
+	for _, s := range segmentsOf(st.after[0]) {
 		if full := st.sizes[0] / s.bytes; full > 0 && st.sizes[0]%s.bytes == 0 {
 			return multiple{s.bytes, full, s.why}, true
 		}
@@ -47,19 +46,6 @@ func (st step) multiple() (multiple, bool) {
 		}
 	}
 	return multiple{}, false
-}
-
-// segments are the sizes to try: that which the output names (netperf -v 2), else the usual ones.
-func (st step) segments() []segmentSize {
-	for _, d := range st.after[0].Details {
-		if d.Name == "mss_bytes" && d.Value >= 1 && d.Value < 1<<16 {
-			return []segmentSize{{int64(d.Value), "as the output says"}}
-		}
-	}
-	if strings.HasPrefix(st.after[0].Test, "UDP") {
-		return udpSegments[:]
-	}
-	return tcpSegments[:]
 }
 
 // text says where the larger size lies: "4,345 = 3 x 1,448 + 1 (MTU 1500, TCP timestamps)".

@@ -29,6 +29,7 @@ type netperf struct {
 	ended  bool // because the input ended
 
 	about    about
+	shell    []Setting // what the shell's log set before
 	command  command
 	inside   construct
 	headOpen bool   // column heads may follow
@@ -142,7 +143,7 @@ func (r *netperf) line(text []byte, pos source.Pos, mine bool) bool {
 		}
 		r.endOmni()
 	}
-	if mine && r.beginOmni(text, pos) || r.failure(text, pos) {
+	if mine && (r.beginOmni(text, pos) || r.inside == inText && r.shellLine(text)) || r.failure(text, pos) {
 		return true
 	}
 	for len(text) > 0 {

@@ -107,7 +107,7 @@ func (c *command) add(name, value string) {
 
 // finishCommand ends the command line: what follows is its output.
 func (r *netperf) finishCommand() {
-	settings := r.command.settings
+	settings := append(r.command.settings, r.shell...)
 	r.command = command{}
 	r.inside = inText
 	r.about = about{settings: settings[:len(settings):len(settings)], given: len(settings)}

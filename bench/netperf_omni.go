@@ -92,14 +92,17 @@ func omniColumns(line []byte) []string {
 }
 
 // splitCSV splits a line at its commas outside quotes, at most maxFields fields.
-func splitCSV(line []byte) []string {
+func splitCSV(line []byte) []string { return splitFields(line, ',') }
+
+// splitFields splits a line at a separator outside quotes, at most maxFields fields.
+func splitFields(line []byte, separator byte) []string {
 	var fields []string
 	quoted, start := false, 0
 	for i, c := range line {
 		if c == '"' {
 			quoted = !quoted
 		}
-		if c == ',' && !quoted && len(fields) < maxFields {
+		if c == separator && !quoted && len(fields) < maxFields {
 			fields = append(fields, printable(line[start:i]))
 			start = i + 1
 		}
@@ -280,7 +283,7 @@ func (r *netperf) omniCost(run *Run, rate, util, demand []byte) *CPU {
 	if util == nil || demand == nil {
 		return nil
 	}
-	return r.cost(run, rate, util, demand)
+	return cost(r.ledger, run, r.about.method, rate, util, demand)
 }
 
 // omniNumber enters a measured number into the run and reports whether it is used.

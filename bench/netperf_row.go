@@ -233,22 +233,22 @@ func (r *netperf) costs(run *Run, words []word, sp spans, layout layout) {
 	rate := words[layout.rateAt()].text
 	util, demand := words[layout.rateAt()+1].text, words[layout.rateAt()+2].text
 	if layout == layoutUDPStream {
-		run.Local = r.cost(run, rate, util, demand)
+		run.Local = cost(r.ledger, run, r.about.method, rate, util, demand)
 		if i := sp.second(); sp.receipt {
-			run.Remote = r.cost(run, words[i+3].text, words[i+4].text, words[i+5].text)
+			run.Remote = cost(r.ledger, run, r.about.method, words[i+3].text, words[i+4].text, words[i+5].text)
 		}
 		return
 	}
 	peer := words[layout.rateAt()+2].text
 	demand = words[layout.rateAt()+3].text
-	run.Local = r.cost(run, rate, util, demand)
-	run.Remote = r.cost(run, rate, peer, words[layout.rateAt()+4].text)
+	run.Local = cost(r.ledger, run, r.about.method, rate, util, demand)
+	run.Remote = cost(r.ledger, run, r.about.method, rate, peer, words[layout.rateAt()+4].text)
 }
 
 // cost makes the cost of one side and checks it: demand = utilisation x CPUs / rate, so that a whole number of CPUs must
 // come out. Negative values stand for "not measured".
-func (r *netperf) cost(run *Run, rate, util, demand []byte) *CPU {
-	c := &CPU{UtilPercent: number(util), DemandMicros: number(demand), DemandPer: "KB", Method: r.about.method}
+func cost(ledger *source.Ledger, run *Run, method string, rate, util, demand []byte) *CPU {
+	c := &CPU{UtilPercent: number(util), DemandMicros: number(demand), DemandPer: "KB", Method: method}
 	if c.UtilPercent < 0 || c.DemandMicros < 0 {
 		return nil
 	}
@@ -263,7 +263,7 @@ func (r *netperf) cost(run *Run, rate, util, demand []byte) *CPU {
 	slack := rounding(rate) + rounding(util) + rounding(demand) + demandSlack
 	whole := math.Round(implied)
 	if whole < 1 || math.Abs(implied-whole) > slack*implied {
-		r.ledger.Add("service-demand-identity", source.Note, run.Pos, 1,
+		ledger.Add("service-demand-identity", source.Note, run.Pos, 1,
 			"utilisation, service demand and rate do not belong together (averaged iterations do not; nor does the receiver of UDP_STREAM); they are kept as printed")
 		return c
 	}

@@ -24,6 +24,10 @@ func SniffNetperf(head []byte) source.Match {
 		if commandIn(line, rest) {
 			return source.Strong
 		}
+	case bytes.Contains(line, []byte("echo ")), bytes.Contains(line, []byte("sysctl ")), bytes.Contains(line, []byte("ethtool -")):
+		if settingBefore(line, rest) {
+			return source.Strong
+		}
 	}
 	switch {
 	case len(line) == 0 || line[0] > 'z':

@@ -56,9 +56,11 @@ func (r *Run) sampleName() string {
 	if r.Tool == "numbers" || r.Tool == "ministat" {
 		return ""
 	}
-	parts := []string{r.Test}
-	if r.Test == "" {
-		parts[0] = r.Tool
+	var parts []string
+	if r.Test != "" {
+		parts = append(parts, r.Test)
+	} else if r.Tool != "csv" {
+		parts = append(parts, r.Tool)
 	}
 	for _, size := range [...]struct {
 		bytes int64

@@ -20,16 +20,19 @@ const (
 
 func (a axis) String() string { return [...]string{"", "request", "response", "message"}[a] }
 
-func (a axis) of(s Sizes) int64 {
+// in returns the size of this axis.
+func (a axis) in(s *Sizes) *int64 {
 	switch a {
 	case requestAxis:
-		return s.Request
+		return &s.Request
 	case responseAxis:
-		return s.Response
+		return &s.Response
 	default:
-		return s.Message
+		return &s.Message
 	}
 }
+
+func (a axis) of(s Sizes) int64 { return *a.in(&s) }
 
 // sweep is a stretch of comparable runs that follow each other in one output, with one size going one way. Each step has
 // the runs of one size; the steps ascend.

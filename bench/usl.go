@@ -55,87 +55,17 @@ func FitUSL(points []Point) (u USL, ok bool) {
 	if len(different) < leastSenders {
 		return USL{}, false
 	}
-	best := math.Inf(1)
-	for _, with := range [...][2]bool{{true, true}, {true, false}, {false, true}, {false, false}} {
-		c, sum, solved := fitTerms(points, with)
-		if solved && c[0] > 0 && c[1] >= 0 && c[2] >= 0 && sum < best*(1-1e-12) {
-			best = sum
-			u = USL{Lambda: 1 / c[0], Contention: c[1] / c[0], Coherency: c[2] / c[0]}
-			ok = true
-		}
+	var rows []terms
+	for _, p := range points { // N/rate = 1/Lambda (1 + Contention (N-1) + Coherency N (N-1)), divided by N/rate
+		rows = append(rows, terms{p.Rate / p.Senders, (p.Senders - 1) * p.Rate / p.Senders, (p.Senders - 1) * p.Rate})
 	}
+	c, _, ok := fitTerms(rows)
+	if !ok || c[0] <= 0 {
+		return USL{}, false
+	}
+	u = USL{Lambda: 1 / c[0], Contention: c[1] / c[0], Coherency: c[2] / c[0]}
 	u.Fit = determination(points, u)
-	return u, ok
-}
-
-// fitTerms solves the normal equations for the terms that are wanted and returns the sum of squares.
-func fitTerms(points []Point, with [2]bool) (c [3]float64, sum float64, ok bool) {
-	var a [3][4]float64
-	row := func(p Point) [3]float64 {
-		x := [3]float64{1, p.Senders - 1, p.Senders * (p.Senders - 1)}
-		for i, wanted := range with {
-			if !wanted {
-				x[i+1] = 0
-			}
-		}
-		return x
-	}
-	for _, p := range points {
-		x, y := row(p), p.Senders/p.Rate
-		for i := range x {
-			for j := range x {
-				a[i][j] += x[i] * x[j] / (y * y)
-			}
-			a[i][3] += x[i] / y
-		}
-	}
-	for i, wanted := range with {
-		if !wanted {
-			a[i+1][i+1] = 1
-		}
-	}
-	if c, ok = solve(a); !ok {
-		return c, 0, false
-	}
-	for _, p := range points {
-		x, y := row(p), p.Senders/p.Rate
-		d := (c[0]*x[0] + c[1]*x[1] + c[2]*x[2] - y) / y
-		sum += d * d
-	}
-	return c, sum, true
-}
-
-// solve solves three linear equations by elimination with pivots.
-func solve(a [3][4]float64) (x [3]float64, ok bool) {
-	for i := range 3 {
-		pivot := i
-		for k := i + 1; k < 3; k++ {
-			if math.Abs(a[k][i]) > math.Abs(a[pivot][i]) {
-				pivot = k
-			}
-		}
-		a[i], a[pivot] = a[pivot], a[i]
-		if a[i][i] == 0 {
-			return x, false
-		}
-		for k := i + 1; k < 3; k++ {
-			f := a[k][i] / a[i][i]
-			for j := i; j < 4; j++ {
-				a[k][j] -= f * a[i][j]
-			}
-		}
-	}
-	for i := 2; i >= 0; i-- {
-		x[i] = a[i][3]
-		for j := i + 1; j < 3; j++ {
-			x[i] -= a[i][j] * x[j]
-		}
-		x[i] /= a[i][i]
-		if !finite(x[i]) {
-			return x, false
-		}
-	}
-	return x, true
+	return u, true
 }
 
 // determination returns the share of the variance of the rates that the fit explains.

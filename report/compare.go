@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,10 +17,17 @@ import (
 // benchstat's.
 func Compare(w io.Writer, c bench.Comparisons, style Style) error {
 	p := &page{w: w, style: style}
-	for _, test := range byTest(c.Comparisons) {
+	several := repeatedTests(c.Comparisons)
+	for _, test := range byTest(several) {
 		p.comparison(test)
 	}
-	p.medians(c.Comparisons)
+	p.samples(c.Samples)
+	p.medians(several)
+	p.singles(c.Comparisons)
+	for i := range c.Curves {
+		p.curve(&c.Curves[i])
+	}
+	p.trades(c.Trades)
 	for _, r := range c.Refused {
 		p.labelled(0, "not compared", yellow, 14, Clean(testTitle(r.Name)+" in "+strings.Join(r.Sets, ", ")+": "+r.Text))
 	}
@@ -46,6 +54,43 @@ func byTest(list []bench.Comparison) [][]bench.Comparison {
 		list = list[n:]
 	}
 	return tests
+}
+
+// repeatedTests leaves out the tests of which all sets have a single value: there is nothing to plot or to prove.
+func repeatedTests(list []bench.Comparison) []bench.Comparison {
+	var kept []bench.Comparison
+	for _, test := range byTest(list) {
+		if !single(test) {
+			kept = append(kept, test...)
+		}
+	}
+	return kept
+}
+
+func single(test []bench.Comparison) bool {
+	return !slices.ContainsFunc(test, func(c bench.Comparison) bool { return max(c.N[0], c.N[1]) > 1 })
+}
+
+// singles prints the tests with a single value in each set that no curve shows.
+func (p *page) singles(list []bench.Comparison) {
+	var rows [][]string
+	for _, test := range byTest(list) {
+		if !single(test) || test[0].OnCurve {
+			continue
+		}
+		for _, c := range test[:firstPairs(test)] {
+			change := "n/a"
+			if c.Mean[0] != 0 {
+				change = fmt.Sprintf("%+.2f%%", 100*c.Difference/c.Mean[0])
+			}
+			rows = append(rows, []string{testTitle(c.Name), c.Unit, c.Sets[0], fourDigits(c.Mean[0]), c.Sets[1], fourDigits(c.Mean[1]), change})
+		}
+	}
+	if len(rows) > 0 {
+		p.table([]string{"single runs", "unit", "", "", "", "", "change"}, rows, map[int]bool{3: true, 5: true, 6: true})
+		p.labelled(0, "note", yellow, 6, "one value in a set proves nothing: repeat the runs, six and more of each, in turns")
+		p.print("\n")
+	}
 }
 
 // symbols mark the sets in plots, as ministat does.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,7 +20,7 @@ import (
 
 func compareCommand(e *env) *cobra.Command {
 	var in inputFlags
-	var output, color, ministat string
+	var output, color, ministat, by string
 	var labels []string
 	o := bench.CompareOptions{}
 	cmd := &cobra.Command{
@@ -28,11 +29,15 @@ func compareCommand(e *env) *cobra.Command {
 		Long: `Say which difference between repeated benchmark results is real, and how large it is. Each argument is one state of
 the system: a file, a folder, or a quoted pattern of files whose runs belong together. Tests are matched by their name,
 sizes, streams and direction. Student's t decides, as in ministat; the test of ranks, medians and their ratio stand
-beside it, as in benchstat. Of more than two states all pairs are compared, with Holm's correction. Outputs of ministat
-are compared within: one argument is enough.`,
+beside it, as in benchstat. Of more than two states all pairs are compared, with Holm's correction. What varies in size,
+number of streams or a number of a table is shown as a curve, with what a byte and a segment cost, cliffs, the law of
+scaling, and where one state overtakes another. With --by the states are the values of a setting instead: a column of a
+table, an option of the benchmark, or what a shell's log set before it. One argument is enough for that, for an output of
+ministat, for a table with a column for each state, and to summarise what there is.`,
 		Example: `  nettrace compare fixtures/bench/tso-on.mbps.txt fixtures/bench/tso-off.mbps.txt
   nettrace compare --label on --label off fixtures/bench/gobench-tso-on.txt fixtures/bench/gobench-tso-off.txt -o json
-  nettrace compare fixtures/bench/ministat-iflib-5.txt`,
+  nettrace compare fixtures/bench/ministat-iflib-5.txt
+  nettrace compare --by adaptive_rx fixtures/bench/table-rr-adaptive.csv`,
 		Args: cobra.MinimumNArgs(1),
 	}
 	in.add(cmd)
@@ -40,6 +45,7 @@ are compared within: one argument is enough.`,
 	cmd.Flags().StringVar(&color, "color", "auto", "auto, always or never")
 	cmd.Flags().StringVar(&ministat, "ministat", "newer", "formulas of this generation of ministat: newer (FreeBSD) or 2015 (Debian)")
 	cmd.Flags().Float64Var(&o.Confidence, "confidence", 95, "in percent: 80, 90, 95, 98, 99 or 99.5")
+	cmd.Flags().StringVar(&by, "by", "", "make the sets by the values of this setting, over all arguments together")
 	cmd.Flags().StringArrayVar(&labels, "label", nil, "name of a set, once for each argument in their order")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		switch {
@@ -49,36 +55,42 @@ are compared within: one argument is enough.`,
 			return usage("--ministat=%s: expected newer or 2015", ministat)
 		case !slices.Contains(bench.Confidences(), o.Confidence):
 			return usage("--confidence %g: expected one of %v", o.Confidence, bench.Confidences())
+		case by != "" && len(labels) > 0:
+			return usage("--by names the sets itself: expected no --label")
 		case len(labels) > 0 && len(labels) != len(args):
 			return usage("%d --label for %d arguments: expected one for each", len(labels), len(args))
 		}
 		if ministat == "2015" {
 			o.Ministat = bench.Ministat2015
 		}
-		c, err := e.compare(cmd.Context(), args, labels, in.format, o)
-		switch {
-		case err != nil:
+		sets, err := e.sets(cmd.Context(), args, labels, in.format)
+		if err == nil {
+			sets, err = arranged(sets, by)
+		}
+		if err != nil {
 			return err
-		case output == "json":
+		}
+		c := bench.Compare(sets, o)
+		if output == "json" {
 			err = report.CompareJSON(e.stdout, c)
-		default:
+		} else {
 			err = report.Compare(e.stdout, c, e.style(color, false))
 		}
-		if len(c.Comparisons) == 0 {
-			return errors.Join(err, notComparable(c, len(args)))
+		if len(c.Comparisons)+len(c.Samples)+len(c.Curves) == 0 {
+			return errors.Join(err, notComparable(c))
 		}
 		return err
 	}
 	return cmd
 }
 
-// compare reads a set behind each argument and compares them.
-func (e *env) compare(ctx context.Context, args, labels []string, format string, o bench.CompareOptions) (bench.Comparisons, error) {
+// sets reads what is behind each argument.
+func (e *env) sets(ctx context.Context, args, labels []string, format string) ([]bench.Set, error) {
 	var sets []bench.Set
 	for i, arg := range args {
 		paths, err := pattern(arg)
 		if err != nil {
-			return bench.Comparisons{}, err
+			return nil, err
 		}
 		r, errs := analyze.Inspect(ctx, paths, analyze.Options{Stdin: e.stdin, Format: format})
 		for _, err := range errs {
@@ -86,7 +98,7 @@ func (e *env) compare(ctx context.Context, args, labels []string, format string,
 		}
 		e.warn(r.Ledger)
 		if len(r.Models.Runs) == 0 {
-			return bench.Comparisons{}, failed("%s: no benchmark results; nettrace inspect tells what it is", report.Clean(arg))
+			return nil, failed("%s: no benchmark results; nettrace inspect tells what it is", report.Clean(arg))
 		}
 		set := bench.Set{Label: arg, Runs: r.Models.Runs}
 		if len(labels) > 0 {
@@ -94,7 +106,26 @@ func (e *env) compare(ctx context.Context, args, labels []string, format string,
 		}
 		sets = append(sets, set)
 	}
-	return bench.Compare(sets, o), nil
+	return sets, nil
+}
+
+// arranged makes the sets that are compared: those of the arguments, or, of all runs together, those of a setting.
+func arranged(sets []bench.Set, by string) ([]bench.Set, error) {
+	var all []bench.Run
+	for _, s := range sets {
+		all = append(all, s.Runs...)
+	}
+	if by == "" {
+		if variants := bench.Variants(all); len(sets) == 1 && variants != nil {
+			return variants, nil
+		}
+		return sets, nil
+	}
+	made := bench.SplitBy(all, by)
+	if len(made) < 2 {
+		return nil, failed("--by %s: %d values in the runs; expected two and more; what varies is: %s", report.Clean(by), len(made), report.Clean(cmp.Or(strings.Join(bench.Varied(all), ", "), "nothing")))
+	}
+	return made, nil
 }
 
 // pattern returns the paths that an argument stands for: itself, or, if there is no such file, those it matches.
@@ -113,13 +144,9 @@ func pattern(arg string) ([]string, error) {
 }
 
 // notComparable says why nothing was compared.
-func notComparable(c bench.Comparisons, sets int) error {
-	switch {
-	case len(c.Refused) > 0:
+func notComparable(c bench.Comparisons) error {
+	if len(c.Refused) > 0 {
 		return failed("nothing was compared: %s", report.Clean(c.Refused[0].Text))
-	case sets == 1:
-		return failed("one set alone: give two, or an output of ministat with two sets")
-	default:
-		return failed("no test is in two of the sets: they are named by test, sizes, streams and direction")
 	}
+	return failed("no test is in two of the sets: they are named by test, sizes, streams and direction")
 }
