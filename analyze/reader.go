@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"nettrace/bench"
 	"nettrace/coalesce"
@@ -32,6 +33,8 @@ func (r *reader) read() error {
 		whole = &r.formats[0]
 	}
 	switch {
+	case r.options.Format == "" && len(head) > 0 && coalesce.KernelPath(r.src.Path):
+		return r.kernelFile()
 	case len(head) == 0:
 		r.unknown(false, "empty: the command printed nothing or failed")
 		return nil
@@ -44,6 +47,14 @@ func (r *reader) read() error {
 	default:
 		return r.text(whole)
 	}
+}
+
+// kernelFile reads a file that stands under its path of /proc or /sys, as in a sosreport: its path says what its value is.
+func (r *reader) kernelFile() error {
+	k := slices.IndexFunc(r.formats, func(f Format) bool { return f.Name == "kernel-files" })
+	lines := source.NewLines(r.src.Input, &r.ledger)
+	out := r.begin(&r.formats[k], lines.Pos())
+	return r.end(out, readOutput(coalesce.ReadKernelFile)(r, out, lines))
 }
 
 // text reads a text output by output. first is the format of the whole, if it is known already.
@@ -211,7 +222,10 @@ func entries(o *coalesce.Output) (n int64) {
 	if o.Table != nil {
 		n += int64(len(o.Table.Rows))
 	}
-	return n
+	if m := o.Machine; m != nil {
+		n += int64(len(m.Nodes) + len(m.Affinities) + len(m.Steering) + len(m.Places) + len(m.Devices) + len(m.IdleStates) + len(m.Kernel))
+	}
+	return n + int64(len(o.Reported)+len(o.Sockets))
 }
 
 func readStacks(decode func(*source.Lines, *source.Ledger) (*flame.Profile, error)) func(*reader, *Source, *source.Lines) error {

@@ -165,10 +165,5 @@ func (i *Interface) virtual() bool {
 			return true
 		}
 	}
-	for _, prefix := range []string{"veth", "br", "docker", "virbr", "tun", "tap", "bond", "team", "dummy"} {
-		if strings.HasPrefix(i.Name, prefix) {
-			return true
-		}
-	}
-	return false
+	return kernel.IsVirtualInterface(i.Name)
 }

@@ -85,6 +85,22 @@ func FuzzNetstatInterfaces(f *testing.F) {
 	fuzz(f, importer{"netstat -i", SniffNetstatInterfaces, ReadNetstatInterfaces})
 }
 
+func FuzzSockets(f *testing.F) { fuzz(f, importer{"ss", SniffSockets, ReadSockets}) }
+func FuzzNetstatSentences(f *testing.F) {
+	fuzz(f, importer{"netstat-s", SniffNetstatSentences, ReadNetstatSentences})
+}
+func FuzzTraffic(f *testing.F)   { fuzz(f, importer{"netstat-w", SniffTraffic, ReadTraffic}) }
+func FuzzSysctl(f *testing.F)    { fuzz(f, importer{"sysctl", SniffSysctl, ReadSysctl}) }
+func FuzzSysstat(f *testing.F)   { fuzz(f, importer{"sysstat", SniffSysstat, ReadSysstat}) }
+func FuzzSystem(f *testing.F)    { fuzz(f, importer{"vmstat", SniffSystem, ReadSystem}) }
+func FuzzPerfStat(f *testing.F)  { fuzz(f, importer{"perf-stat", SniffPerfStat, ReadPerfStat}) }
+func FuzzTurbostat(f *testing.F) { fuzz(f, importer{"turbostat", SniffTurbostat, ReadTurbostat}) }
+func FuzzLspci(f *testing.F)     { fuzz(f, importer{"lspci", SniffLspci, ReadLspci}) }
+func FuzzNodes(f *testing.F)     { fuzz(f, importer{"nodes", SniffNodes, ReadNodes}) }
+func FuzzKernelFiles(f *testing.F) {
+	fuzz(f, importer{"kernel-files", SniffKernelFiles, ReadKernelFiles})
+}
+
 // FuzzHost takes two texts as snapshots of one host all the way to findings, which have to be JSON and come out the
 // same again.
 func FuzzHost(f *testing.F) {
@@ -152,7 +168,8 @@ func BenchmarkHostOutputs(b *testing.B) {
 	}{
 		{"udp.nstat.txt", ReadNstat}, {"udp.nstat.json", ReadNstat}, {"udp.snmp.txt", ReadSNMP}, {"udp.netstat.txt", ReadNetstat}, {"udp.stat.txt", ReadStat},
 		{"veth.ip-s-s-link.txt", ReadIPLink}, {"veth.ip-s-link.json", ReadIPLink}, {"tc-s-qdisc.txt", ReadQdisc}, {"vmstat-i.txt", ReadVmstat}, {"netstat-ibdn.txt", ReadNetstatInterfaces},
-		{"virtio.ethtool.txt", ReadLink}, {"ethtool-a.txt", ReadPause}, {"ethtool-x.txt", ReadRSS}, {"ethtool-n.txt", ReadFlowHash},
+		{"ss.txt", ReadSockets}, {"netstat-s.txt", ReadNetstatSentences}, {"netstat-w.txt", ReadTraffic}, {"sysctl-dev.txt", ReadSysctl}, {"mpstat-P-ALL.txt", ReadSysstat}, {"vmstat.txt", ReadSystem},
+		{"perf-stat-I-x.txt", ReadPerfStat}, {"turbostat.txt", ReadTurbostat}, {"lspci-vv.txt", ReadLspci}, {"lscpu.txt", ReadNodes}, {"kernel-files.txt", ReadKernelFiles}, {"virtio.ethtool.txt", ReadLink}, {"ethtool-a.txt", ReadPause}, {"ethtool-x.txt", ReadRSS}, {"ethtool-n.txt", ReadFlowHash},
 	} {
 		b.Run(c.file, func(b *testing.B) { benchmark(b, c.read, fixture(b, "settings", c.file)) })
 	}

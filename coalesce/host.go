@@ -18,6 +18,9 @@ type Host struct {
 	Interfaces []*Interface     `json:"interfaces"`
 	Protocols  []*CounterSeries `json:"protocols"` // counters of IP, TCP and UDP that ever counted, by tool
 	Tables     []*CPUSeries     `json:"tables"`    // counts by CPU: interrupts, softirqs, softnet, time
+	Reported   []Reported       `json:"reported"`  // rates and shares that tools worked out themselves
+	Machine    Machine          `json:"machine"`
+	Sockets    []Socket         `json:"sockets"` // TCP connections as the kernel sees them, those that were busy longest
 	Exchange   *Exchange        `json:"exchange,omitempty"`
 	Notes      []Note           `json:"notes"` // what Join assumed or left out
 }

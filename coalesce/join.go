@@ -14,7 +14,7 @@ type Options struct {
 	Interval unit.Nanos // between snapshots whose names have no time; 0 leaves modification times
 }
 
-// Join makes hosts of the outputs of one incident. One folder is one host, or two where tags say "-peer", or more where
+// Join makes hosts of the outputs of one incident. One folder (or recorded tree of /proc and /sys, or sosreport) is one host, or two where tags say "-peer", or more where
 // tags have groups. Outputs of one tool, interface and kind of file name are a series in the order of their times.
 func Join(outputs []Output, o Options) []*Host {
 	type key struct {
@@ -25,7 +25,7 @@ func Join(outputs []Output, o Options) []*Host {
 	var keys []key
 	for i := range outputs {
 		out := &outputs[i]
-		k := key{dir: path.Dir(out.Pos.Source), peer: out.Name.Peer}
+		k := key{dir: hostDir(out.Pos.Source), peer: out.Name.Peer}
 		if snapshotNamed(out) {
 			k.group = out.Name.Group
 		}
@@ -39,12 +39,24 @@ func Join(outputs []Output, o Options) []*Host {
 	})
 	hosts := []*Host{}
 	for _, k := range keys {
-		h := &Host{Group: k.group, Peer: k.peer, Interfaces: []*Interface{}, Protocols: []*CounterSeries{}, Tables: []*CPUSeries{}, Notes: []Note{}}
+		h := &Host{Group: k.group, Peer: k.peer, Interfaces: []*Interface{}, Protocols: []*CounterSeries{}, Tables: []*CPUSeries{}, Reported: []Reported{}, Machine: newMachine(), Sockets: []Socket{}, Notes: []Note{}}
 		h.Name = strings.Join(slices.DeleteFunc([]string{k.dir, k.group, map[bool]string{true: "peer"}[k.peer]}, func(s string) bool { return s == "" || s == "." }), " ")
 		h.join(sets[k], o)
 		hosts = append(hosts, h)
 	}
 	return hosts
+}
+
+// hostDir returns the folder that stands for the host: that of the file or, where a tree of /proc, /sys or a sosreport's
+// commands was recorded, the one that holds the tree.
+func hostDir(source string) string {
+	dir := path.Dir(source)
+	parts := strings.Split(dir, "/")
+	k := slices.IndexFunc(parts, func(p string) bool { return p == "sos_commands" || p == "proc" || p == "sys" })
+	if k < 0 {
+		return dir
+	}
+	return cmp.Or(strings.Join(parts[:k], "/"), ".")
 }
 
 func compareBool(a, b bool) int {
@@ -74,6 +86,11 @@ func (h *Host) join(members []member, o Options) {
 		for i := range out.Interfaces {
 			b.interfaceOutput(out, &out.Interfaces[i], only[phase])
 		}
+		h.addReported(out.Reported)
+		if out.Machine != nil {
+			h.Machine.join(out.Machine)
+		}
+		h.addSockets(out.Sockets)
 		switch {
 		case out.Table != nil:
 			b.add("", out, nil)
@@ -85,6 +102,7 @@ func (h *Host) join(members []member, o Options) {
 	slices.SortStableFunc(h.Interfaces, func(a, b *Interface) int {
 		return cmp.Or(compareBool(a.Name == "", b.Name == ""), natural(a.Name, b.Name))
 	})
+	h.sortReported()
 	h.resolveVectors()
 }
 

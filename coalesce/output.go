@@ -13,7 +13,10 @@ type Output struct {
 	Pos        source.Pos
 	Refusal    string // the tool's error text where the device does not support the question: no values, and no damage
 	Interfaces []InterfaceOutput
-	Table      *Table // counts by CPU
+	Table      *Table     // counts by CPU
+	Reported   []Reported // what the tool worked out itself
+	Machine    *Machine   // what does not count
+	Sockets    []Socket
 
 	Name    source.Name // what the file's name tells of phase, host and time
 	ModTime time.Time   // of the file, zero where unknown

@@ -43,6 +43,17 @@ func importers() []importer {
 		{"tc-qdisc", SniffQdisc, ReadQdisc},
 		{"vmstat-i", SniffVmstat, ReadVmstat},
 		{"netstat-i", SniffNetstatInterfaces, ReadNetstatInterfaces},
+		{"ss", SniffSockets, ReadSockets},
+		{"netstat-s", SniffNetstatSentences, ReadNetstatSentences},
+		{"netstat-w", SniffTraffic, ReadTraffic},
+		{"sysctl", SniffSysctl, ReadSysctl},
+		{"sysstat", SniffSysstat, ReadSysstat},
+		{"vmstat", SniffSystem, ReadSystem},
+		{"perf-stat", SniffPerfStat, ReadPerfStat},
+		{"turbostat", SniffTurbostat, ReadTurbostat},
+		{"lspci", SniffLspci, ReadLspci},
+		{"nodes", SniffNodes, ReadNodes},
+		{"kernel-files", SniffKernelFiles, ReadKernelFiles},
 	}
 }
 

@@ -21,7 +21,7 @@ func (i *Interface) Traffic() (Traffic, bool) {
 	for _, from := range []struct {
 		tool    string
 		ofQueue bool
-	}{{"ethtool-S", false}, {"ethtool-S", true}, {"proc-net-dev", false}, {"ip-s-link", false}, {"netstat-i", false}} {
+	}{{"ethtool-S", false}, {"ethtool-S", true}, {"proc-net-dev", false}, {"ip-s-link", false}, {"netstat-i", false}, {"sysctl", false}} {
 		for _, s := range i.Counters {
 			if s.Tool != from.tool || !s.Timed() {
 				continue

@@ -47,6 +47,8 @@ func lossNames() []lossName {
 		{"alloc_rx_page_failed", LossMemory}, {"alloc_rx_buff_failed", LossMemory}, {"rx_alloc_buff_failed", LossMemory}, {"rx_alloc_page_failed", LossMemory},
 		{"rx_buff_alloc_err", LossMemory}, {"buff_alloc_err", LossMemory}, {"page_alloc_fail", LossMemory}, {"rx_drops_no_skbs", LossMemory}, {"rx buf alloc fail", LossMemory},
 		{"rx_alloc_fail", LossMemory}, {"skb_alloc_fail", LossMemory},
+		{"mac_stats.rx_missed_packets", LossMissed}, {"mac_stats.missed_packets", LossMissed}, {"mac_stats.recv_no_buff", LossRing}, {"mac_stats.crc_errs", LossWire}, // FreeBSD's sysctl
+		{"mac_stats.rec_len_errs", LossWire}, {"r_drops", LossTransmit}, {"discarded", LossRing},
 		{"*_allowance_exceeded", LossAllowance},
 		{"tx_timeout", LossTransmit}, {"tx_timeout_count", LossTransmit}, {"tx_queue_dropped", LossTransmit}, {"tx_aborted_errors", LossTransmit}, {"tx_carrier_errors", LossTransmit},
 		{"rx_flow_control_xon", PauseReceived}, {"rx_flow_control_xoff", PauseReceived}, {"rx_pause_ctrl_phy", PauseReceived}, {"rx_xoff_pause_rcvd", PauseReceived},

@@ -23,6 +23,8 @@ func TestParseLoss(t *testing.T) {
 		{"pps_allowance_exceeded", LossAllowance, "pps_allowance_exceeded"},
 		{"rx_flow_control_xoff", PauseReceived, "rx_flow_control_xoff"},
 		{"tx_pause_ctrl_phy", PauseSent, "tx_pause_ctrl_phy"},
+		{"mac_stats.rx_missed_packets", LossMissed, "mac_stats.rx_missed_packets"},
+		{"iflib.txq3.r_drops", LossTransmit, "r_drops"},
 		{"rx_queue_0_drops", NoLoss, ""}, // veth: also what XDP drops
 		{"rx_cache_empty", NoLoss, ""},   // not a loss, nor are the next two
 		{"fdir_miss", NoLoss, ""},

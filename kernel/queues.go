@@ -38,6 +38,8 @@ func queuePatterns() []queuePattern {
 		{"rxq#: rx_*", RX}, {"txq#: tx_*", TX}, // be2net
 		{"Rx Queue##: *", RX}, {"Tx Queue##: *", TX}, // vmxnet3, whose sections the importer puts before the name
 		{"rx_*[#]", RX}, {"tx_*[#]", TX}, // gve
+		{"queue#.rx_*", RX}, {"queue#.tx_*", TX}, {"queue_rx_#.*", RX}, {"queue_tx_#.*", TX}, // FreeBSD's sysctl: ix, igb, em
+		{"iflib.rxq#.*", RX}, {"iflib.txq#.*", TX}, {"rxq.#.*", RX}, {"txq.#.*", TX}, // iflib, cxgbe
 		{"ch#_*", Both}, // mlx5_core: events, polls and arms of a channel
 	}
 }
@@ -117,10 +119,10 @@ func PacketCounters(d Direction, ofQueue bool) [][]string {
 			{"ucast_packets", "mcast_packets", "bcast_packets"}, {"ucast pkts tx", "mcast pkts tx", "bcast pkts tx"}}
 	case d == RX:
 		return [][]string{{"rx_packets"}, {"port_rx_packets"}, {"rx_ucast_packets", "rx_mcast_packets", "rx_bcast_packets"},
-			{"rx_unicast", "rx_multicast", "rx_broadcast"}, {"rx_total_frames"}, {"rx_frames"}}
+			{"rx_unicast", "rx_multicast", "rx_broadcast"}, {"rx_total_frames"}, {"rx_frames"}, {"mac_stats.total_pkts_rcvd"}, {"mac_stats.total_pkts_recvd"}}
 	default:
 		return [][]string{{"tx_packets"}, {"port_tx_packets"}, {"tx_ucast_packets", "tx_mcast_packets", "tx_bcast_packets"},
-			{"tx_unicast", "tx_multicast", "tx_broadcast"}, {"tx_total_frames"}, {"tx_frames"}}
+			{"tx_unicast", "tx_multicast", "tx_broadcast"}, {"tx_total_frames"}, {"tx_frames"}, {"mac_stats.total_pkts_txd"}}
 	}
 }
 

@@ -18,6 +18,8 @@ func TestParseQueueCounter(t *testing.T) {
 		"rxq0: rx_pkts":             {RX, 0, "pkts"},              // be2net
 		"rx_no_buffers_posted[3]":   {RX, 3, "no_buffers_posted"}, // gve
 		"Rx Queue#1: ucast pkts rx": {RX, 1, "ucast pkts rx"},     // vmxnet3
+		"queue3.rx_packets":         {RX, 3, "packets"},           // ix of FreeBSD
+		"iflib.txq07.r_drops":       {TX, 7, "r_drops"},           //
 		"ch4_events":                {Both, 4, "events"},          // mlx5_core
 	} {
 		if got, ok := ParseQueueCounter(name); !ok || got != want {

@@ -195,8 +195,23 @@ func IsInterfaceName(s string) bool {
 }
 
 func interfacePrefixes() []string {
-	return []string{"eth", "enp", "eno", "ens", "enx", "enP", "wlan", "wlp", "wlo", "ib", "ibp", "ibs", "bond", "team", "br", "veth", "tap", "tun", "virbr", "docker",
-		"em", "p", "ix", "ixl", "igb", "igc", "ice", "bge", "mce", "mlxen", "cxl", "cxgb", "re", "vtnet", "vmx", "ena", "hn", "bnxt", "rename", "dummy", "macvlan", "swp", "wan", "lan"}
+	return append([]string{"eth", "enp", "eno", "ens", "enx", "enP", "wlan", "wlp", "wlo", "ib", "ibp", "ibs",
+		"em", "p", "ix", "ixl", "igb", "igc", "ice", "bge", "mce", "mlxen", "cxl", "cxgb", "re", "vtnet", "vmx", "ena", "hn", "bnxt", "rename", "swp", "wan", "lan"}, virtualPrefixes()...)
+}
+
+// virtualPrefixes are the usual names of interfaces that have no device, and so no interrupts.
+func virtualPrefixes() []string {
+	return []string{"veth", "br", "docker", "virbr", "tun", "tap", "bond", "team", "dummy", "macvlan", "ifb"}
+}
+
+// IsVirtualInterface reports whether an interface with that name has no device of its own.
+func IsVirtualInterface(name string) bool {
+	for _, prefix := range virtualPrefixes() {
+		if strings.HasPrefix(name, prefix) {
+			return true
+		}
+	}
+	return name == "lo"
 }
 
 // pciAddress finds a PCI address, with or without its domain, in s: "PCI-MSIX-0000:00:03.0", "mlx4-1@pci:0000:05:00.0".
