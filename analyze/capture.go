@@ -84,7 +84,9 @@ func track(ctx context.Context, src *source.Source, ledger *source.Ledger, o Opt
 			return nil, nil, err
 		}
 	}
-	return tracker.Finish(), packets.Info(), nil
+	capture, info := tracker.Finish(), packets.Info()
+	capture.Interfaces = info.Interfaces
+	return capture, info, nil
 }
 
 // captureFacts tells what capinfos would.

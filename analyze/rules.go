@@ -33,6 +33,8 @@ func rules() []rule {
 		captures(tcp.Reset()),
 		captures(tcp.KeepAliveOnly()),
 		captures(tcp.LimitedBy()),
+		captures(tcp.UDPLoss()),
+		captures(tcp.UDPGSO()),
 		captures(tcp.Duplicates()),
 		captures(tcp.AboveOffload()),
 		captures(tcp.Truncated()),

@@ -24,6 +24,9 @@ func checkHeader(t *testing.T, p *Packet, h *Header) {
 	}
 	_ = h.Fault.String() + h.TunnelKind.String() + h.Source().String()
 	Verify(p, h)
+	if q, ok := h.Quoted(p); ok && (h.Transport != ICMP || q.Kind == "" || q.MTU < 0 || q.IPLen < 0) {
+		t.Fatalf("%+v", q)
+	}
 }
 
 func FuzzReader(f *testing.F) {

@@ -13,15 +13,19 @@ import (
 // Capture is what a tracker learnt of one capture. All times in it are since EpochSeconds, the whole second (Unix time) of
 // its first packet.
 type Capture struct {
-	Source       string       `json:"source"`
-	EpochSeconds int64        `json:"epoch_s"`
-	Start        unit.Nanos   `json:"start_ns"`
-	End          unit.Nanos   `json:"end_ns"`
-	Packets      Packets      `json:"packets"`
-	Totals       Totals       `json:"totals"`
-	Picture      Picture      `json:"picture"`
-	Connections  []Connection `json:"connections"` // in the order of their first packets
-	Servers      []Server     `json:"servers"`     // by endpoint
+	Source       string           `json:"source"`
+	EpochSeconds int64            `json:"epoch_s"`
+	Start        unit.Nanos       `json:"start_ns"`
+	End          unit.Nanos       `json:"end_ns"`
+	Packets      Packets          `json:"packets"`
+	Totals       Totals           `json:"totals"`
+	Picture      Picture          `json:"picture"`
+	Connections  []Connection     `json:"connections"`          // in the order of their first packets
+	Servers      []Server         `json:"servers"`              // by endpoint
+	Interfaces   []pcap.Interface `json:"interfaces,omitempty"` // as the file describes them, with its drop counters
+	Flows        []Flow           `json:"flows,omitempty"`      // of UDP, in the order of their first packets
+	FlowTotals   FlowTotals       `json:"flow_totals,omitzero"` // of UDP
+	Notices      []Notice         `json:"notices,omitempty"`    // ICMP errors, in the order of their first packets
 }
 
 // Packets counts the packets of a capture by what they carry.
@@ -31,12 +35,16 @@ type Packets struct {
 	UDP   int64 `json:"udp"`
 	ICMP  int64 `json:"icmp"`
 	Other int64 `json:"other"`
-	Bytes int64 `json:"bytes"` // on the wire, link-layer headers included
+	Parts int64 `json:"fragments,omitempty"` // IP packets that are parts of one; only the first part has a transport
+	Bytes int64 `json:"bytes"`               // on the wire, link-layer headers included
 }
 
 func (n *Packets) count(p *pcap.Packet, h *pcap.Header) {
 	n.Total++
 	n.Bytes += int64(p.WireLen)
+	if h.Fragment {
+		n.Parts++
+	}
 	switch h.Transport {
 	case pcap.TCP:
 		n.TCP++
@@ -57,6 +65,14 @@ type Totals struct {
 	Midstream   int64 `json:"midstream"`
 	Copies      int64 `json:"copies"` // packets that the capture holds more than once, set aside
 	Activity
+}
+
+// Dropped returns how many packets the capture says that it dropped, over all interfaces; 0 where it is silent.
+func (c *Capture) Dropped() (n int64) {
+	for _, i := range c.Interfaces {
+		n += max(i.Dropped, 0) + max(i.OSDrops, 0)
+	}
+	return n
 }
 
 // Connection is one TCP connection, and how its parts went.
@@ -174,6 +190,12 @@ func (t *Tracker) capture() *Capture {
 	if c.Totals.NotKept = c.Totals.Connections - int64(len(c.Connections)); c.Totals.NotKept > 0 {
 		t.ledger.Add("connection-not-kept", source.Note, source.Pos{Source: t.source}, c.Totals.NotKept,
 			fmt.Sprintf("of %d connections, %d are kept one by one: those with findings first, then the largest; all are in the totals", c.Totals.Connections, len(c.Connections)))
+	}
+	c.Flows, c.FlowTotals = t.datagrams.end()
+	c.Notices = t.notices.list()
+	if c.FlowTotals.NotKept > 0 {
+		t.ledger.Add("flow-not-kept", source.Note, source.Pos{Source: t.source}, c.FlowTotals.NotKept,
+			"more UDP flows than are kept one by one: those that lost something and the largest are; all are in the totals")
 	}
 	return c
 }

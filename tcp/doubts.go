@@ -32,6 +32,7 @@ func (s *trial) caveats(minds doubt) []string {
 	add(byOffload, s.Directions[0].SuperSegments+s.Directions[1].SuperSegments, "captured above segmentation offload (capture/above-offload): on the wire there are more packets, at other times")
 	add(byCut, p.OptionsCut.Count, "of %s the options were not captured whole (capture/truncated): MSS, window scale, SACK and timestamps may be unknown", count(p.OptionsCut.Count, "packet"))
 	add(byClock, p.Backward.Count+p.Behind.Count, "the clock of the capture is not in order (capture/clock): times may be wrong")
+	add(byLoss, s.capture.Dropped(), "the capture says that it dropped %s (capture/loss)", count(s.capture.Dropped(), "packet"))
 	add(byLoss, s.missed(), "the capture lacks %s that were acknowledged (capture/loss)", unit.Bytes(s.missed()))
 	if n := s.capture.Totals.Evicted; n > 0 {
 		list = append(list, fmt.Sprintf("%d connections were cut short by the bound on live ones", n))

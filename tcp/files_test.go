@@ -92,7 +92,9 @@ func measure(t testing.TB, c *Capture, rule, name string) float64 {
 }
 
 // everyRule lists the rules of this package about connections, and those about the capture itself.
-func everyRule() []finding.On[*Capture] { return append(tcpRules(), captureRules()...) }
+func everyRule() []finding.On[*Capture] {
+	return append(append(tcpRules(), udpRules()...), captureRules()...)
+}
 
 func tcpRules() []finding.On[*Capture] {
 	return []finding.On[*Capture]{

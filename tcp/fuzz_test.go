@@ -71,7 +71,7 @@ func decoded(b []byte) (pcap.Packet, pcap.Header) {
 		h.Network = pcap.IPv6
 	}
 	if b[6]&0xc0 == 0xc0 {
-		h.Transport = pcap.UDP
+		h.Transport, p.Data, h.IPLen = pcap.UDP, b[12:recordBytes], h.Payload+28
 	}
 	h.Options = pcap.TCPOptions{
 		Length: b[11] & 40, HasTimestamp: b[28]&1 != 0, HasMSS: b[28]&2 != 0, HasScale: b[28]&4 != 0, SACKOK: b[28]&8 != 0, FastOpen: b[28]&16 != 0, Cut: b[28]&32 != 0, SACKs: b[28] >> 6,

@@ -75,7 +75,7 @@ func (s *segment) cut(m *mss) {
 
 func (t *shard) isCopy(c *conn, dir int, s *segment) bool {
 	if age, routed, found := c.copies.seen(dir, s); found {
-		t.picture.copied(s, age, routed)
+		t.picture.copied(s.packet, s.now, age, routed)
 		return true
 	}
 	d, sent := &c.dir[dir], &c.dir[1-dir]

@@ -17,8 +17,38 @@ type dispersion struct {
 	rate   float64 // the last quantile
 }
 
-// see adds so many bytes in so much time.
-func (h *dispersion) see(bytes uint64, took unit.Nanos) {
+// train is some packets in a row, by whose length in time the rate behind the bottleneck is told. Two packets would not
+// do: receivers take them in batches (interrupt moderation, GRO, radio links), and acknowledge two at a time.
+type train struct {
+	last, took unit.Nanos
+	bytes      uint64
+	gaps       uint32
+}
+
+// A train is at least so long in packets and time, or has many.
+const (
+	trainGaps, trainGapsEnough = 2, 16
+	trainTime                  = 300 * unit.Microsecond
+)
+
+// spaced notes a packet of so many bytes, or an ACK for them. A pause of a quarter of a round trip ends the train: then the
+// sender had not sent.
+func (l *limit) spaced(bytes uint64, now unit.Nanos) {
+	t := &l.train
+	took := now - t.last
+	if patience := max(l.epoch.took, l.least)/4 + unit.Millisecond; took <= 0 && t.gaps == 0 || took < 0 || took > patience {
+		*t = train{last: now}
+		return
+	}
+	t.last, t.took, t.bytes = now, t.took+took, t.bytes+bytes
+	if t.gaps++; t.gaps >= trainGapsEnough || t.gaps >= trainGaps && t.took >= trainTime {
+		l.capacity.see(t.bytes, t.took, t.gaps)
+		*t = train{last: now}
+	}
+}
+
+// see adds so many bytes in so much time, as so many samples.
+func (h *dispersion) see(bytes uint64, took unit.Nanos, samples uint32) {
 	if took <= 0 || took > unit.Second {
 		return
 	}
@@ -28,12 +58,12 @@ func (h *dispersion) see(bytes uint64, took unit.Nanos) {
 	}
 	octave := bits.Len64(rate) - 1
 	i := min((octave-10)*4+int(rate>>(octave-2)&3), len(h.counts)-1)
-	if h.counts[i] == math.MaxUint16 {
+	if uint32(h.counts[i])+samples > math.MaxUint16 {
 		h.halve()
 	}
-	h.counts[i]++
-	h.sums[i] += float32(rate)
-	h.n++
+	h.counts[i] += uint16(samples)
+	h.sums[i] += float32(rate) * float32(samples)
+	h.n += samples
 }
 
 func (h *dispersion) halve() {

@@ -260,6 +260,8 @@ func TestNearLimits(t *testing.T) {
 		"limit-slow-start-receiver.pcap": "share_slow_start",
 		"limit-timeout-receiver.pcap":    "share_timeout", // nothing arrives: only the identifications tell it from idleness
 		"limit-snd-sender.pcap":          "share_sending_host",
+		"limit-paced-sender.pcap":        "share_sending_host", // from its first packet on: the path looks as busy as the sender's timer lets it
+		"limit-nagle-receiver.pcap":      "share_application",
 	} {
 		if f := limitedBy(t, read(t, fixture(t, file)).Capture); f.Measures[0].Name != want {
 			t.Errorf("%s: %s", file, f.Summary)
@@ -296,7 +298,7 @@ func TestDispersion(t *testing.T) {
 		if i%5 == 0 {
 			took = 10 * unit.Millisecond
 		}
-		h.see(1500, took)
+		h.see(1500, took, 1)
 	}
 	if rate, n := h.quantile(); n != 200 || math.Abs(rate-1.5e6) > 100 {
 		t.Errorf("%g bytes/s of %d samples, want 1.5 MB/s of 200", rate, n)
@@ -305,10 +307,28 @@ func TestDispersion(t *testing.T) {
 	if rate, n := h.quantile(); n != 100 || math.Abs(rate-1.5e6) > 1e4 {
 		t.Errorf("halved: %g bytes/s of %d", rate, n)
 	}
-	h.see(1500, 0)
-	h.see(math.MaxUint32, 1)
+	h.see(1500, 0, 1)
+	h.see(math.MaxUint32, 1, 1)
 	if _, n := h.quantile(); n != 101 {
 		t.Errorf("%d samples", n)
+	}
+}
+
+// TestBatchesHideNoBottleneck holds that the capacity is right where the receiver takes packets in batches, whatever their
+// size, and that a pause of the sender is none of it.
+func TestBatchesHideNoBottleneck(t *testing.T) {
+	const spacing, size = 100 * unit.Microsecond, 1448 // 14.5 MB/s
+	for _, batch := range []int{1, 2, 3, 4} {
+		var l limit
+		l.least = 40 * unit.Millisecond
+		for i := range 3000 {
+			at := unit.Nanos(i/batch*batch)*spacing + unit.Nanos(i%batch)*unit.Microsecond
+			at += unit.Nanos(i/100) * 30 * unit.Millisecond // a window of 100 packets, then a pause
+			l.spaced(size, at)
+		}
+		if rate, n := l.capacity.quantile(); n < 2000 || rate < 0.7*14.48e6 || rate > 1.4*14.48e6 {
+			t.Errorf("batches of %d: %.1f MB/s of %d samples, want 14.5", batch, rate/1e6, n)
+		}
 	}
 }
 
@@ -329,7 +349,7 @@ func TestLimitTimesRoundTrip(t *testing.T) {
 
 // TestAccountSize holds what docs/packets.md says of the memory of an account.
 func TestAccountSize(t *testing.T) {
-	if here, there := unsafe.Sizeof(limit{}), unsafe.Sizeof(limit{})+unsafe.Sizeof(ackRing{}); here > 2304 || there > 3400 {
+	if here, there := unsafe.Sizeof(limit{}), unsafe.Sizeof(limit{})+unsafe.Sizeof(ackRing{}); here > 2400 || there > 3500 {
 		t.Errorf("an account takes %d bytes at the sender, %d elsewhere", here, there)
 	}
 }

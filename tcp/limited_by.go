@@ -18,7 +18,7 @@ func LimitedBy() finding.On[*Capture] {
 			Name:  "tcp/limited-by",
 			Title: "what limits the transfer",
 			Method: "Each gap between two data packets of a direction is charged to the first reason that a stack would have had: the receiver's window has no room for a segment; a retransmission timer ran; a loss is repaired; nothing is in flight and nothing was written; a small segment waits for a delayed ACK; " +
-				"else the gap belongs to its round trip, and that to small writes (half of its packets end a write short), slow start (what is in flight grew by a fifth), the bandwidth of the path (70 % of its capacity, which is the third quartile of the rates at which ACKs, or away from the sender packets, come apart), " +
+				"else the gap belongs to its round trip, and that to small writes (half of its packets end a write short), slow start (what is in flight grew by a fifth), the bandwidth of the path (70 % of its capacity, which is the third quartile of the rates at which trains of ACKs, or away from the sender of packets, come apart; believed once the sender has sent faster, or a queue has grown), " +
 				"the congestion window (a loss in the last 20 round trips, or a changing window), a window of the sender's own (constant for three), or pacing (not released by ACKs). Away from the sender, a packet's TSval tells when it left, and its TSecr which ACKs had arrived. " +
 				"Shares are of the time from the first data to the last, without handshake and last flight.",
 			Params: []finding.Param{

@@ -98,8 +98,8 @@ func (v *picture) look(p *pcap.Packet, h *pcap.Header, now unit.Nanos, timed boo
 }
 
 // copied notes a copy, which came so long after the first.
-func (v *picture) copied(s *segment, age unit.Nanos, routed bool) {
-	v.Copies.note(s.packet, s.now, int64(age))
+func (v *picture) copied(p *pcap.Packet, now, age unit.Nanos, routed bool) {
+	v.Copies.note(p, now, int64(age))
 	v.distance.add(age)
 	if routed {
 		v.RoutedCopies++

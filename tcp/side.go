@@ -194,19 +194,8 @@ func (v *verdict) legs(c *conn) {
 
 // hops: a TTL that is a usual first value (64, 128, 255) belongs to a sender no router away.
 func (v *verdict) hops(c *conn) {
-	a, b := c.dir[0].signs, c.dir[1].signs
-	if a.looked == 0 || b.looked == 0 {
-		return
-	}
-	first := func(ttl uint8) bool { return ttl == 64 || ttl == 128 || ttl == 255 }
-	switch {
-	case first(a.ttl) && !first(b.ttl):
-		v.toward(ClientToServer, 1, "the client's TTL is untouched (%d), the server's is %d", a.ttl, b.ttl)
-	case first(b.ttl) && !first(a.ttl):
-		v.toward(ServerToClient, 1, "the server's TTL is untouched (%d), the client's is %d", b.ttl, a.ttl)
-	case !first(a.ttl) && !first(b.ttl):
-		v.middle++
-		v.reasons = append(v.reasons, fmt.Sprintf("both TTLs were lowered on the way (%d and %d)", a.ttl, b.ttl))
+	if a, b := c.dir[0].signs, c.dir[1].signs; a.looked > 0 && b.looked > 0 {
+		v.ttls(a.ttl, b.ttl, true, true)
 	}
 }
 

@@ -53,6 +53,9 @@ type Tracker struct {
 	shards  []*shard
 	crew    *crew // nil while packets are judged at once
 	atOnce  int64 // how many packets are
+
+	datagrams datagrams
+	notices   notices
 }
 
 // NewTracker returns a tracker for the capture of that name. What it drops goes into the ledger.
@@ -68,7 +71,7 @@ func (t *Tracker) Add(p *pcap.Packet, h *pcap.Header) Mark {
 	t.packets.count(p, h)
 	t.picture.look(p, h, now, timed)
 	if h.Transport != pcap.TCP {
-		return Mark{WirePackets: 1}
+		return t.other(p, h, now, timed)
 	}
 	t.expire()
 	c, dir, f := t.find(p, h, now)
