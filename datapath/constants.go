@@ -1,7 +1,7 @@
 package datapath
 
 import (
-	_ "embed"
+	"embed"
 	"fmt"
 	"math"
 	"slices"
@@ -11,8 +11,8 @@ import (
 	"nettrace/unit"
 )
 
-//go:embed constants.tsv
-var frozenConstants string
+//go:embed constants
+var frozenConstants embed.FS
 
 // Role says where a constant comes from.
 type Role string
@@ -27,129 +27,141 @@ const (
 type Constant struct {
 	Name        string  `json:"name"`
 	Value       float64 `json:"value"`
-	Unit        string  `json:"unit"` // us, ns/B, Gb/s, B
+	Unit        string  `json:"unit"` // us, ns/B, Gb/s, B and others
 	Role        Role    `json:"role"`
 	Uncertainty float64 `json:"uncertainty"` // in the same unit
 	Source      string  `json:"source"`
 }
 
-// Constants are all numbers of the machines.
+// Constants are the numbers of one set of machines. They are never changed; with returns changed ones.
 type Constants struct {
-	list  []Constant
-	costs costs
+	machine machine
+	list    []Constant
 }
+
+// Machine is the name of the machines, that of their file.
+func (c *Constants) Machine() string { return c.machine.name }
 
 // List returns the constants in the order of their file.
 func (c *Constants) List() []Constant { return slices.Clone(c.list) }
 
-// costs are the constants as the components use them.
-type costs struct {
-	linkPicosPerByte int64
-	mss              int
-	latency          unit.Nanos // link, one way
-	interrupt        unit.Nanos
-	pollStart        unit.Nanos
-	packet           unit.Nanos // each completion
-	tcpReceive       unit.Nanos // each merged segment
-	ack              unit.Nanos
-	rearm            unit.Nanos
-	wake, wakeJitter unit.Nanos
-	readCall         unit.Nanos
-	readPicosPerByte int64
-	send, split      unit.Nanos
+func (c *Constants) at(name string) int {
+	return slices.IndexFunc(c.list, func(k Constant) bool { return k.Name == name })
 }
 
-// read is the time of reading a message.
-func (c *costs) read(bytes int) unit.Nanos {
-	return c.readCall + unit.Nanos(int64(bytes)*c.readPicosPerByte/1000)
+// value returns the constant of a name that the machine's model declares; parsing has seen to it that it is there.
+func (c *Constants) value(name string) float64 {
+	if i := c.at(name); i >= 0 {
+		return c.list[i].Value
+	}
+	return 0
 }
 
-// FrozenConstants returns the constants that predictions are made with.
-func FrozenConstants() (*Constants, error) { return ParseConstants("constants.tsv", frozenConstants) }
+// nanos returns a constant that is in us.
+func (c *Constants) nanos(name string) unit.Nanos {
+	return unit.Nanos(math.Round(c.value(name) * 1000))
+}
 
-// binding ties a constant's name and unit to its place in costs, and bounds its value.
-type binding struct {
+// with returns the constants with one of them changed.
+func (c *Constants) with(name string, value float64) *Constants {
+	changed := &Constants{c.machine, slices.Clone(c.list)}
+	changed.list[c.at(name)].Value = value
+	return changed
+}
+
+// quantity is a constant that a model uses: its name, unit and range.
+type quantity struct {
 	name, unit string
 	least, top float64
-	set        func(c *costs, v float64)
 }
 
-func bindings() []binding {
-	nanos := func(name string, field func(*costs) *unit.Nanos) binding {
-		return binding{name, "us", 0, 1e6, func(c *costs, v float64) { *field(c) = unit.Nanos(math.Round(v * 1000)) }}
+// micros are times in us of the names.
+func micros(names ...string) []quantity {
+	var list []quantity
+	for _, name := range names {
+		list = append(list, quantity{name, "us", 0, 1e6})
 	}
-	return []binding{
-		{"link-rate", "Gb/s", 0.001, 1000, func(c *costs, v float64) { c.linkPicosPerByte = int64(math.Round(8000 / v)) }},
-		{"mss", "B", 88, 65160, func(c *costs, v float64) { c.mss = int(v) }},
-		{"latency", "us", 0.1, 1e6, func(c *costs, v float64) { c.latency = unit.Nanos(math.Round(v * 1000)) }}, // above 0: time has to pass
-		nanos("tcp-receive", func(c *costs) *unit.Nanos { return &c.tcpReceive }),
-		nanos("rearm", func(c *costs) *unit.Nanos { return &c.rearm }),
-		nanos("send", func(c *costs) *unit.Nanos { return &c.send }),
-		nanos("split", func(c *costs) *unit.Nanos { return &c.split }),
-		nanos("interrupt", func(c *costs) *unit.Nanos { return &c.interrupt }),
-		nanos("poll-start", func(c *costs) *unit.Nanos { return &c.pollStart }),
-		nanos("packet", func(c *costs) *unit.Nanos { return &c.packet }),
-		nanos("ack", func(c *costs) *unit.Nanos { return &c.ack }),
-		nanos("wake", func(c *costs) *unit.Nanos { return &c.wake }),
-		nanos("wake-jitter", func(c *costs) *unit.Nanos { return &c.wakeJitter }),
-		nanos("read", func(c *costs) *unit.Nanos { return &c.readCall }),
-		{"read-byte", "ns/B", 0, 1e6, func(c *costs, v float64) { c.readPicosPerByte = int64(math.Round(v * 1000)) }},
-	}
+	return list
 }
 
-// ParseConstants reads a file of constants: tab-separated name, value, unit, role, uncertainty and source, one to a line;
-// lines that begin with # are comments. Each constant that the model uses has to be there once, and one without role,
-// uncertainty or source is refused.
-func ParseConstants(file, text string) (*Constants, error) {
-	c, all := &Constants{}, bindings()
+// FrozenConstants returns the constants of a machine that predictions are made with; "" is the adaptive-rx thread's.
+func FrozenConstants(machine string) (*Constants, error) {
+	if machine == "" {
+		machine = adaptiveRX
+	}
+	m, err := machineByName(machine)
+	if err != nil {
+		return nil, err
+	}
+	text, err := frozenConstants.ReadFile("constants/" + machine + ".tsv")
+	if err != nil {
+		return nil, err
+	}
+	return parseConstants(machine+".tsv", string(text), m)
+}
+
+// ParseConstants reads a file of a machine's constants: tab-separated name, value, unit, role, uncertainty and source, one
+// to a line; lines that begin with # are comments. Each constant that the model uses has to be there once, and one without
+// role, uncertainty or source is refused.
+func ParseConstants(file, text, machine string) (*Constants, error) {
+	m, err := machineByName(machine)
+	if err != nil {
+		return nil, err
+	}
+	return parseConstants(file, text, m)
+}
+
+func parseConstants(file, text string, m machine) (*Constants, error) {
+	c := &Constants{machine: m}
 	for i, line := range strings.Split(text, "\n") {
 		if line == "" || strings.HasPrefix(line, "#") {
 			continue
 		}
-		if err := c.add(line, all); err != nil {
+		if err := c.add(line); err != nil {
 			return nil, fmt.Errorf("%s:%d: %w", file, i+1, err)
 		}
 	}
-	for _, b := range all {
-		if !slices.ContainsFunc(c.list, func(k Constant) bool { return k.Name == b.name }) {
-			return nil, fmt.Errorf("%s: constant %q is absent", file, b.name)
+	for _, q := range m.quantities {
+		if c.at(q.name) < 0 {
+			return nil, fmt.Errorf("%s: constant %q is absent", file, q.name)
 		}
 	}
-	if c.costs.wakeJitter > c.costs.wake {
-		return nil, fmt.Errorf("%s: wake-jitter is more than wake: a reader cannot be woken before its data", file)
+	if m.check != nil {
+		if err := m.check(c); err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
 	}
 	return c, nil
 }
 
-func (c *Constants) add(line string, all []binding) error {
+func (c *Constants) add(line string) error {
 	fields := strings.Split(line, "\t")
 	if len(fields) != 6 {
 		return fmt.Errorf("%d fields, expected name, value, unit, role, uncertainty and source", len(fields))
 	}
 	k := Constant{Name: fields[0], Unit: fields[2], Role: Role(fields[3]), Source: strings.TrimSpace(fields[5])}
-	at := slices.IndexFunc(all, func(b binding) bool { return b.name == k.Name })
+	at := slices.IndexFunc(c.machine.quantities, func(q quantity) bool { return q.name == k.Name })
 	if at < 0 {
 		return fmt.Errorf("constant %q is not known", k.Name)
 	}
-	b := all[at]
+	q := c.machine.quantities[at]
 	var err, uerr error
 	k.Value, err = strconv.ParseFloat(fields[1], 64)
 	k.Uncertainty, uerr = strconv.ParseFloat(fields[4], 64)
 	switch {
-	case slices.ContainsFunc(c.list, func(o Constant) bool { return o.Name == k.Name }):
+	case c.at(k.Name) >= 0:
 		return fmt.Errorf("constant %q is there twice", k.Name)
-	case k.Unit != b.unit:
-		return fmt.Errorf("%s is in %q, expected %s", k.Name, k.Unit, b.unit)
-	case err != nil || !(k.Value >= b.least && k.Value <= b.top):
-		return fmt.Errorf("%s is %q, expected %g to %g %s", k.Name, fields[1], b.least, b.top, b.unit)
+	case k.Unit != q.unit:
+		return fmt.Errorf("%s is in %q, expected %s", k.Name, k.Unit, q.unit)
+	case err != nil || !(k.Value >= q.least && k.Value <= q.top):
+		return fmt.Errorf("%s is %q, expected %g to %g %s", k.Name, fields[1], q.least, q.top, q.unit)
 	case k.Role != Given && k.Role != Fitted && k.Role != Assumed:
 		return fmt.Errorf("%s has role %q, expected given, fitted or assumed", k.Name, k.Role)
 	case uerr != nil || !(k.Uncertainty >= 0):
-		return fmt.Errorf("%s has uncertainty %q, expected a number in %s", k.Name, fields[4], b.unit)
+		return fmt.Errorf("%s has uncertainty %q, expected a number in %s", k.Name, fields[4], q.unit)
 	case k.Source == "":
 		return fmt.Errorf("%s has no source: a constant without provenance is refused", k.Name)
 	}
-	b.set(&c.costs, k.Value)
 	c.list = append(c.list, k)
 	return nil
 }

@@ -8,7 +8,8 @@ import (
 // A constant without provenance is refused, and so is everything else that is not as it should be.
 func TestConstantsRefused(t *testing.T) {
 	line := "wake\t5.0\tus\tassumed\t2.5\tassumed: wake-up of a sleeping reader on another CPU"
-	if !strings.Contains(frozenConstants, line) {
+	frozen := constantsFile(t, adaptiveRX)
+	if !strings.Contains(frozen, line) {
 		t.Fatal("the line that the cases change is not in the file")
 	}
 	for with, problem := range map[string]string{
@@ -27,7 +28,7 @@ func TestConstantsRefused(t *testing.T) {
 		"latency\t0.05\tus\tfitted\t0.2\tmeasured":  "is there twice",
 		"# the constant is absent in this variant.": `constant "wake" is absent`,
 	} {
-		_, err := ParseConstants("x.tsv", strings.Replace(frozenConstants, line, with, 1))
+		_, err := ParseConstants("x.tsv", strings.Replace(frozen, line, with, 1), adaptiveRX)
 		if err == nil || !strings.Contains(err.Error(), problem) || !strings.HasPrefix(err.Error(), "x.tsv:") {
 			t.Errorf("%q: %v, expected %q", with, err, problem)
 		}
@@ -36,7 +37,7 @@ func TestConstantsRefused(t *testing.T) {
 
 // Free constants of the adaptive-rx table: five.
 func TestConstantRoles(t *testing.T) {
-	c, err := FrozenConstants()
+	c, err := FrozenConstants(adaptiveRX)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,10 +51,12 @@ func TestConstantRoles(t *testing.T) {
 }
 
 func FuzzParseConstants(f *testing.F) {
-	f.Add(frozenConstants)
-	f.Add("wake\t5.0\tus\tassumed\t2.5\tx\n")
-	f.Fuzz(func(t *testing.T, text string) {
-		c, err := ParseConstants("x", text)
+	for _, m := range machines() {
+		f.Add(m.name, constantsFile(f, m.name))
+	}
+	f.Add(adaptiveRX, "wake\t5.0\tus\tassumed\t2.5\tx\n")
+	f.Fuzz(func(t *testing.T, machine, text string) {
+		c, err := ParseConstants("x", text, machine)
 		if err != nil {
 			return
 		}
@@ -63,4 +66,13 @@ func FuzzParseConstants(f *testing.F) {
 			}
 		}
 	})
+}
+
+func constantsFile(t testing.TB, machine string) string {
+	t.Helper()
+	text, err := frozenConstants.ReadFile("constants/" + machine + ".tsv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }

@@ -3,6 +3,7 @@ package datapath
 import (
 	"flag"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -45,18 +46,15 @@ func TestDocs(t *testing.T) {
 
 func publishedBlock(t *testing.T) string {
 	var b strings.Builder
-	b.WriteString("| point | published | predicted | over 20 seeds | error | role |\n|---|---:|---:|---:|---:|---|\n")
 	for _, table := range published(t) {
+		fmt.Fprintf(&b, "\n**%s**\n\n| point | unit | published | predicted | low to high | error | role |\n|---|---|---:|---:|---:|---:|---|\n", table.Name)
 		for _, p := range table.Points {
-			role, digits := "held out, bar "+p.Bar, 0
-			if p.Calibrated {
-				role = "calibrated"
+			role, digits := string(p.Role), max(0, 3-int(math.Floor(math.Log10(p.Published))))
+			if p.Role == HeldOut {
+				role = "held out, bar " + p.Bar
 			}
-			if p.Unit == "ratio" {
-				digits = 2
-			}
-			number := func(v float64) string { return strconv.FormatFloat(v, 'f', digits, 64) }
-			fmt.Fprintf(&b, "| %s | %s | %s | %s to %s | %+.1f %% | %s |\n", p.Label, number(p.Published), number(p.Predicted), number(p.Low), number(p.High), 100*p.Error(), role)
+			number := func(v float64) string { return strconv.FormatFloat(v, 'f', min(digits, 3), 64) }
+			fmt.Fprintf(&b, "| %s | %s | %s | %s | %s to %s | %+.1f %% | %s |\n", p.Label, p.Unit, number(p.Published), number(p.Predicted), number(p.Low), number(p.High), 100*p.Error(), role)
 		}
 	}
 	return b.String()
@@ -105,14 +103,16 @@ func variantsBlock(t *testing.T) string {
 }
 
 func constantsBlock(t *testing.T) string {
-	c, err := FrozenConstants()
-	if err != nil {
-		t.Fatal(err)
-	}
 	var b strings.Builder
-	b.WriteString("| constant | value | ± | role | source |\n|---|---:|---:|---|---|\n")
-	for _, k := range c.List() {
-		fmt.Fprintf(&b, "| %s | %g %s | %g | %s | %s |\n", k.Name, k.Value, k.Unit, k.Uncertainty, k.Role, k.Source)
+	for _, name := range Machines() {
+		c, err := FrozenConstants(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&b, "\n**%s**\n\n| constant | value | ± | role | source |\n|---|---:|---:|---|---|\n", name)
+		for _, k := range c.List() {
+			fmt.Fprintf(&b, "| %s | %g %s | %g | %s | %s |\n", k.Name, k.Value, k.Unit, k.Uncertainty, k.Role, k.Source)
+		}
 	}
 	return b.String()
 }

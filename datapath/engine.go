@@ -17,6 +17,8 @@ const (
 	writeDone                     // a message has gone down the stack
 	readDone                      // the application has a message
 	moderationSample              // the driver reads its counters
+	batchArrives                  // a batch of frames reaches the link
+	pollStarts                    // the first look of a poll
 )
 
 // event is something that happens to one component. Events are values of two words, which the compiler keeps in registers;

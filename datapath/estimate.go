@@ -38,3 +38,6 @@ func estimate(values []float64) Estimate {
 	e.Margin = t * math.Sqrt(squares/(n-1)/n)
 	return e
 }
+
+// exactly is the estimate of a quantity that the model leaves no room in.
+func exactly(v float64) Estimate { return Estimate{Mean: v, Low: v, High: v} }

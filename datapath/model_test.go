@@ -53,10 +53,10 @@ func TestHeldOutPoints(t *testing.T) {
 	for _, table := range published(t) {
 		for _, p := range table.Points {
 			at[p.Label] = p.Predicted
-			if !p.Calibrated {
+			if p.Role == HeldOut {
 				held++
 			}
-			if !p.Holds() || p.Bar == "" && !p.Calibrated {
+			if !p.Holds() || p.Bar == "" && p.Role == HeldOut {
 				t.Errorf("%s, %s: %.5g predicted, %.5g published, off by %+.1f %%, bar %q", table.Name, p.Label, p.Predicted, p.Published, 100*p.Error(), p.Bar)
 			}
 			if p.Low > p.Predicted || p.High < p.Predicted {
@@ -64,8 +64,16 @@ func TestHeldOutPoints(t *testing.T) {
 			}
 		}
 	}
-	if held != 6 {
-		t.Errorf("%d points are held out, not 6", held)
+	if held != 72 {
+		t.Errorf("%d points are held out, not 72", held)
+	}
+	step := at["forwarding with a dedicated drain"]
+	for _, table := range published(t) {
+		for _, p := range table.Points {
+			if p.Label == "two lines removed from the dedicated drain" && (p.Low <= step || p.Low > p.Published || p.High < p.Published) {
+				t.Errorf("the two lines' step from %g is read as %g to %g, published %g", step, p.Low, p.High, p.Published)
+			}
+		}
 	}
 	for _, high := range []string{"128", "64"} {
 		if at["request 4345 high "+high] > 0.6*at["request 4344 high "+high] {
@@ -208,7 +216,7 @@ func quantile(sorted []float64, share float64) float64 {
 
 // Where nothing overlaps, a transaction takes the sum of its parts: written down by hand, as a second implementation.
 func TestSumOfParts(t *testing.T) {
-	constants, err := FrozenConstants()
+	constants, err := FrozenConstants(adaptiveRX)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -283,12 +291,11 @@ func TestSensitivity(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		slower, err := FrozenConstants()
+		slower, err := FrozenConstants(adaptiveRX)
 		if err != nil {
 			t.Fatal(err)
 		}
-		slower.costs.latency += 500 // ns, twice in a transaction
-		config.Constants = slower
+		config.Constants = slower.with("latency", slower.value("latency")+0.5) // us, twice in a transaction
 		after, err := Run(config, w, 1)
 		if err != nil {
 			t.Fatal(err)

@@ -21,18 +21,31 @@ type Table struct {
 	Points []Point `json:"points"`
 }
 
-// Point is one published figure. Low and High are the lowest and highest over seeds.
+// PointRole says what a published figure is to the model.
+type PointRole string
+
+const (
+	Calibrated PointRole = "calibrated" // it set a constant: its agreement proves nothing
+	HeldOut    PointRole = "held-out"   // a prediction: it never sets a constant
+	Report     PointRole = "report"     // shown, with nothing asked of it
+)
+
+// Point is one published figure. Low and High are the lowest and highest over seeds, or the ends of what the model leaves
+// open; where it leaves nothing open they are the prediction.
 type Point struct {
-	Label      string  `json:"label"`
-	Unit       string  `json:"unit"`
-	Published  float64 `json:"published"`
-	Predicted  float64 `json:"predicted"`
-	Low        float64 `json:"low"`
-	High       float64 `json:"high"`
-	Calibrated bool    `json:"calibrated"` // the point set a constant: its agreement proves nothing
-	Bar        string  `json:"bar"`        // what a held-out prediction may be off: "0.08" relative, "abs 0.10"; "" for none
-	Workload   string  `json:"workload"`
-	Settings   string  `json:"settings"` // changes to those of Thread
+	Label      string    `json:"label"`
+	Unit       string    `json:"unit"`
+	Published  float64   `json:"published"`
+	Predicted  float64   `json:"predicted"`
+	Low        float64   `json:"low"`
+	High       float64   `json:"high"`
+	Calibrated bool      `json:"calibrated"`
+	Role       PointRole `json:"role"`
+	Bar        string    `json:"bar"`     // what a held-out prediction may be off: "0.08" relative, "abs 0.10"; "" for none
+	Machine    string    `json:"machine"` // whose constants it is predicted with
+	Case       string    `json:"case"`    // what is predicted with them
+
+	figure figure
 }
 
 // Error is how far the prediction is off, relative to the published figure.
@@ -52,80 +65,40 @@ func (p Point) Holds() bool {
 	}
 }
 
-// measure reads a point's figure out of a replay.
-type measure func(*Replay) Estimate
-
-func parseMeasure(text string) (measure, error) {
-	if text == "rate" {
-		return func(r *Replay) Estimate { return r.Rate }, nil
-	}
-	if limit, ok := strings.CutPrefix(text, "interims-above "); ok {
-		rate, err := strconv.ParseFloat(limit, 64)
-		return func(r *Replay) Estimate { return r.InterimsAbove(rate) }, err
-	}
-	return nil, fmt.Errorf("measure %q is not known", text)
-}
-
-// Published predicts the published tables of the given names, or all, over DefaultSeeds seeds.
+// Published predicts the published tables of the given names, or all, with the frozen constants.
 func Published(ctx context.Context, names ...string) ([]Table, error) {
 	tables, err := publishedTables(names)
 	if err != nil {
 		return nil, err
 	}
-	replays := map[string]*Replay{} // several points may be of one set of runs
+	models := map[string]predictor{}
 	for i := range tables {
-		for j := range tables[i].points {
-			if err := tables[i].points[j].predict(ctx, replays); err != nil {
-				return nil, fmt.Errorf("%s, %s: %w", tables[i].Name, tables[i].points[j].Label, err)
+		for j := range tables[i].Points {
+			p := &tables[i].Points[j]
+			if models[p.Machine] == nil {
+				c, err := FrozenConstants(p.Machine)
+				if err != nil {
+					return nil, err
+				}
+				models[p.Machine] = c.machine.model(c, effort{})
+			}
+			if err := p.predict(ctx, models[p.Machine]); err != nil {
+				return nil, fmt.Errorf("%s, %s: %w", tables[i].Name, p.Label, err)
 			}
 		}
 	}
-	out := make([]Table, 0, len(tables))
-	for _, t := range tables {
-		for _, p := range t.points {
-			t.Points = append(t.Points, p.Point)
-		}
-		out = append(out, t.Table)
-	}
-	return out, nil
+	return tables, nil
 }
 
-// publishedPoint is a point with what it takes to predict it.
-type publishedPoint struct {
-	Point
-	measure measure
-}
-
-type publishedTable struct {
-	Table
-	points []publishedPoint
-}
-
-func (p *publishedPoint) predict(ctx context.Context, replays map[string]*Replay) error {
-	key := p.Workload + " " + p.Settings
-	r, known := replays[key]
-	if !known {
-		c := Thread()
-		if err := c.Apply(p.Settings); err != nil {
-			return err
-		}
-		w, err := ParseWorkload(p.Workload)
-		if err != nil {
-			return err
-		}
-		if r, err = Seeds(ctx, c, w, DefaultSeeds); err != nil {
-			return err
-		}
-		replays[key] = r
-	}
-	e := p.measure(r)
+func (p *Point) predict(ctx context.Context, m predictor) error {
+	e, err := m.predict(ctx, p.figure)
 	p.Predicted, p.Low, p.High = e.Mean, e.Low, e.High
-	return nil
+	return err
 }
 
 // publishedTables reads the published figures.
-func publishedTables(names []string) ([]publishedTable, error) {
-	var all []publishedTable
+func publishedTables(names []string) ([]Table, error) {
+	var all []Table
 	for i, line := range strings.Split(publishedPoints, "\n") {
 		if line == "" || strings.HasPrefix(line, "#") {
 			continue
@@ -134,24 +107,36 @@ func publishedTables(names []string) ([]publishedTable, error) {
 		if err != nil {
 			return nil, fmt.Errorf("published.tsv:%d: %w", i+1, err)
 		}
-		if len(all) == 0 || all[len(all)-1].Name != name {
-			all = append(all, publishedTable{Table: Table{Name: name}})
+		at := slices.IndexFunc(all, func(t Table) bool { return t.Name == name })
+		if at < 0 {
+			at = len(all)
+			all = append(all, Table{Name: name})
 		}
-		t := &all[len(all)-1]
-		t.points = append(t.points, p)
+		all[at].Points = append(all[at].Points, p)
 	}
 	return selectTables(all, names)
 }
 
-func selectTables(all []publishedTable, names []string) ([]publishedTable, error) {
+// PublishedTables returns the names of the tables.
+func PublishedTables() ([]string, error) {
+	all, err := publishedTables(nil)
+	return tableNames(all), err
+}
+
+func tableNames(all []Table) []string {
+	var names []string
+	for _, t := range all {
+		names = append(names, t.Name)
+	}
+	return names
+}
+
+func selectTables(all []Table, names []string) ([]Table, error) {
 	if len(names) == 0 {
 		return all, nil
 	}
-	var known []string
-	for _, t := range all {
-		known = append(known, t.Name)
-	}
-	var selected []publishedTable
+	known := tableNames(all)
+	var selected []Table
 	for _, name := range names {
 		at := slices.Index(known, name)
 		if at < 0 {
@@ -162,15 +147,19 @@ func selectTables(all []publishedTable, names []string) ([]publishedTable, error
 	return selected, nil
 }
 
-func parsePoint(line string) (table string, p publishedPoint, err error) {
+func parsePoint(line string) (table string, p Point, err error) {
 	f := strings.Split(line, "\t")
-	if len(f) != 9 {
-		return "", p, fmt.Errorf("%d fields, expected 9", len(f))
+	if len(f) != 8 {
+		return "", p, fmt.Errorf("%d fields, expected 8", len(f))
 	}
-	p.Point = Point{Label: f[1], Unit: f[2], Calibrated: f[4] == "calibrated", Bar: f[5], Workload: f[6], Settings: f[7]}
+	p = Point{Label: f[1], Unit: f[2], Role: PointRole(f[4]), Bar: f[5], Machine: f[6], Case: f[7]}
+	p.Calibrated = p.Role == Calibrated
+	if p.Role != Calibrated && p.Role != HeldOut && p.Role != Report {
+		return "", p, fmt.Errorf("role %q, expected calibrated, held-out or report", f[4])
+	}
 	if p.Published, err = strconv.ParseFloat(f[3], 64); err != nil {
 		return "", p, err
 	}
-	p.measure, err = parseMeasure(f[8])
+	p.figure, err = parseFigure(p.Case)
 	return f[0], p, err
 }

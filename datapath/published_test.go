@@ -20,28 +20,34 @@ func TestPublishedFigures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ours := map[string]publishedPoint{}
+	ours := map[string]Point{}
 	names := map[string]bool{}
 	for _, table := range tables {
 		names[table.Name] = true
-		for _, p := range table.points {
+		for _, p := range table.Points {
 			ours[table.Name+"/"+p.Label] = p
 		}
 	}
-	theirs := 0
+	roles := map[string]PointRole{"may-calibrate": Calibrated, "held-out": HeldOut, "report": Report}
+	seen := map[string]bool{}
 	for _, line := range strings.Split(string(text), "\n") {
 		f := strings.Split(line, "\t")
 		if strings.HasPrefix(line, "#") || len(f) < 6 || !names[f[0]] {
 			continue
 		}
-		theirs++
+		seen[f[0]+"/"+f[1]] = true
 		p, ok := ours[f[0]+"/"+f[1]]
-		if figure, err := strconv.ParseFloat(f[3], 64); !ok || err != nil || p.Published != figure || p.Unit != f[2] || p.Bar != f[5] || p.Calibrated && f[4] != "may-calibrate" {
-			t.Errorf("%s is %+v here, %q there", f[1], p.Point, line)
+		if figure, err := strconv.ParseFloat(f[3], 64); !ok || err != nil || p.Published != figure || p.Unit != f[2] || p.Bar != f[5] || p.Role != roles[f[4]] {
+			t.Errorf("%s is %+v here, %q there", f[1], p, line)
 		}
 	}
-	if theirs != len(ours) || theirs == 0 {
-		t.Errorf("%d points here, %d there", len(ours), theirs)
+	for name, p := range ours {
+		if !seen[name] && p.Role != Report {
+			t.Errorf("%s is %s, but it is not there", name, p.Role)
+		}
+	}
+	if len(seen) != 106 {
+		t.Errorf("%d points are there", len(seen))
 	}
 }
 

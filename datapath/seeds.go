@@ -52,7 +52,7 @@ func Seeds(ctx context.Context, c Config, w Workload, n int) (*Replay, error) {
 		return nil, fmt.Errorf("%d seeds: expected 1 to %d", n, maxSeeds)
 	}
 	if c.Constants == nil {
-		frozen, err := FrozenConstants()
+		frozen, err := FrozenConstants(adaptiveRX)
 		if err != nil {
 			return nil, err
 		}
@@ -77,8 +77,8 @@ func Seeds(ctx context.Context, c Config, w Workload, n int) (*Replay, error) {
 }
 
 // parallel calls do for 0 to n-1 and returns the results in that order.
-func parallel(ctx context.Context, n int, do func(int) (Result, error)) ([]Result, error) {
-	results, errs := make([]Result, n), make([]error, n)
+func parallel[T any](ctx context.Context, n int, do func(int) (T, error)) ([]T, error) {
+	results, errs := make([]T, n), make([]error, n)
 	var next atomic.Int64
 	var group sync.WaitGroup
 	for range min(n, runtime.GOMAXPROCS(0)) {

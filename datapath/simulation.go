@@ -34,13 +34,13 @@ func newSimulation(c Config, w Workload, seed uint64) (*simulation, error) {
 		return nil, err
 	}
 	if c.Constants == nil {
-		frozen, err := FrozenConstants()
+		frozen, err := FrozenConstants(adaptiveRX)
 		if err != nil {
 			return nil, err
 		}
 		c.Constants = frozen
 	}
-	s := &simulation{costs: c.Constants.costs}
+	s := &simulation{costs: newCosts(c.Constants)}
 	if err := w.fits(s.costs.mss); err != nil {
 		return nil, err
 	}

@@ -31,3 +31,23 @@ func (s *stream) below(n uint64) uint64 {
 func (s *stream) within(spread unit.Nanos) unit.Nanos {
 	return unit.Nanos(s.below(uint64(2*spread)+1)) - spread
 }
+
+// exponential returns an exponentially distributed time with a mean, by von Neumann's comparisons: the length of a falling
+// run decides, so that no logarithm is computed and every machine draws the same.
+func (s *stream) exponential(mean unit.Nanos) unit.Nanos {
+	for whole := unit.Nanos(0); ; whole++ {
+		first := s.source.Uint64()
+		odd := true
+		for last := first; ; odd = !odd {
+			next := s.source.Uint64()
+			if next >= last {
+				break
+			}
+			last = next
+		}
+		if odd {
+			high, _ := bits.Mul64(first, uint64(mean))
+			return whole*mean + unit.Nanos(high)
+		}
+	}
+}

@@ -16,11 +16,6 @@ func ReplayJSON(w io.Writer, replays []*datapath.Replay) error {
 	return indented(w, map[string][]*datapath.Replay{"replays": replays})
 }
 
-// PublishedJSON writes published figures beside what the model predicts.
-func PublishedJSON(w io.Writer, tables []datapath.Table) error {
-	return indented(w, map[string][]datapath.Table{"tables": tables})
-}
-
 func indented(w io.Writer, v any) error {
 	e := json.NewEncoder(Plain(w))
 	e.SetEscapeHTML(false)
@@ -89,30 +84,4 @@ func union(replays []*datapath.Replay, of func(*datapath.Replay) []string) []str
 		}
 	}
 	return list
-}
-
-// Published prints published figures beside what the model predicts.
-func Published(w io.Writer, tables []datapath.Table, style Style) error {
-	p := &page{w: w, style: style}
-	for i, t := range tables {
-		if i > 0 {
-			p.print("\n")
-		}
-		p.print(p.paint(bold, t.Name) + "\n")
-		var rows [][]string
-		for _, x := range t.Points {
-			role := "predicted, bar " + x.Bar
-			switch {
-			case x.Calibrated:
-				role = "set a constant"
-			case x.Bar == "":
-				role = "predicted"
-			case !x.Holds():
-				role += ", missed"
-			}
-			rows = append(rows, []string{x.Label, unit.Number(x.Published), unit.Number(x.Predicted), fmt.Sprintf("%+.1f %%", 100*x.Error()), unit.Number(x.Low), unit.Number(x.High), x.Unit, role})
-		}
-		p.table([]string{"point", "published", "model", "error", "low", "high", "unit", "role"}, rows, map[int]bool{1: true, 2: true, 3: true, 4: true, 5: true})
-	}
-	return p.err
 }

@@ -13,7 +13,7 @@ func replayCommand(e *env) *cobra.Command {
 	var workloads, settings []string
 	var against, output, color string
 	var seeds int
-	var published bool
+	var published, fit bool
 	cmd := &cobra.Command{
 		Use:   "replay --workload rr:REQUEST,RESPONSE[,DEPTH]",
 		Short: "Try settings in the reference model of the host's datapath",
@@ -22,14 +22,17 @@ on both hosts, with mlx4's automatic rule or fixed values. The settings begin wi
 (adaptive-rx on, rx-usecs 16, rx-frames 44, rx-usecs-high 128); client. and server. before a name set one host.`,
 		Example: `  nettrace replay --workload rr:4344,1 --workload rr:4345,1 --set adaptive-rx=on
   nettrace replay --workload rr:4345,1 --against adaptive-rx=off --seeds 5
-  nettrace replay --published`,
-		Args: cobra.NoArgs,
+  nettrace replay --published
+  nettrace replay --published tg3-cpu map-pages
+  nettrace replay --fit sdp`,
+		Args: cobra.ArbitraryArgs,
 	}
 	cmd.Flags().StringArrayVar(&workloads, "workload", nil, "rr:REQUEST,RESPONSE[,DEPTH] in bytes; several are shown beside each other")
 	cmd.Flags().StringArrayVar(&settings, "set", nil, "a setting of both hosts, KEY=VALUE, by ethtool's names")
 	cmd.Flags().StringVar(&against, "against", "", "KEY=VALUE,...: show the same with these changes beside it")
 	cmd.Flags().IntVar(&seeds, "seeds", datapath.DefaultSeeds, "runs that a prediction rests on")
-	cmd.Flags().BoolVar(&published, "published", false, "predict the published figures instead")
+	cmd.Flags().BoolVar(&published, "published", false, "predict the published figures instead: all tables, or those named")
+	cmd.Flags().BoolVar(&fit, "fit", false, "calibrate the constants of all machines, or those named, and predict what was held out")
 	cmd.Flags().StringVarP(&output, "output", "o", "text", "text or json")
 	cmd.Flags().StringVar(&color, "color", "auto", "auto, always or never")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -38,14 +41,9 @@ on both hosts, with mlx4's automatic rule or fixed values. The settings begin wi
 		case output != "text" && output != "json":
 			return usage("-o %s: expected text or json", output)
 		case published:
-			tables, err := datapath.Published(cmd.Context())
-			if err != nil {
-				return couldNot(err)
-			}
-			if output == "json" {
-				return report.PublishedJSON(e.stdout, tables)
-			}
-			return report.Published(e.stdout, tables, style)
+			return e.published(cmd.Context(), args, output, style)
+		case fit:
+			return e.fit(cmd.Context(), args, output, style)
 		}
 		replays, err := replays(cmd.Context(), workloads, settings, against, seeds)
 		if err != nil {
@@ -93,4 +91,35 @@ func replays(ctx context.Context, workloads, settings []string, against string, 
 		}
 	}
 	return list, nil
+}
+
+// published predicts the published tables.
+func (e *env) published(ctx context.Context, tables []string, output string, style report.Style) error {
+	predicted, err := datapath.Published(ctx, tables...)
+	if err != nil {
+		return couldNot(err)
+	}
+	if output == "json" {
+		return report.PublishedJSON(e.stdout, predicted)
+	}
+	return report.Published(e.stdout, predicted, style)
+}
+
+// fit calibrates the constants of machines.
+func (e *env) fit(ctx context.Context, machines []string, output string, style report.Style) error {
+	if len(machines) == 0 {
+		machines = datapath.Machines()
+	}
+	var fits []*datapath.Fit
+	for _, name := range machines {
+		f, err := datapath.FitMachine(ctx, name)
+		if err != nil {
+			return couldNot(err)
+		}
+		fits = append(fits, f)
+	}
+	if output == "json" {
+		return report.FitsJSON(e.stdout, fits)
+	}
+	return report.Fits(e.stdout, fits, style)
 }
