@@ -1,6 +1,7 @@
 // flameGraph makes the boxes of a flame graph within root answer: click and Enter zoom, arrows walk the tree, Escape
-// zooms out by a level. changed is called after each zoom. A page may hold several graphs.
-function flameGraph(root, changed) {
+// zooms out by a level. changed is called after each zoom, told with the box that the keys or the pointer are at. A page may
+// hold several graphs.
+function flameGraph(root, changed, told) {
   "use strict";
   const NS = "http://www.w3.org/2000/svg";
   const frames = root.querySelector(".frames");
@@ -12,7 +13,7 @@ function flameGraph(root, changed) {
     return { el, title, name: first.slice(0, first.lastIndexOf(" (")), start: Number(el.dataset.s), value: Number(el.dataset.v), y: Number(el.getAttribute("y")) };
   });
   const whole = boxes[0];
-  const flame = boxes.length < 2 || whole.y > boxes[boxes.length - 1].y;
+  let flame = boxes.length < 2 || whole.y > boxes[boxes.length - 1].y;
   const rows = [];
   for (const b of boxes) {
     b.depth = Math.abs(b.y - whole.y) / (Number(b.el.getAttribute("height")) + 1);
@@ -58,10 +59,23 @@ function flameGraph(root, changed) {
   }
 
   function focus(b) {
+    const above = parent(b), siblings = above ? children(above) : [b];
     focused.el.setAttribute("tabindex", "-1");
     b.el.setAttribute("tabindex", "0");
+    b.el.setAttribute("aria-setsize", siblings.length);
+    b.el.setAttribute("aria-posinset", siblings.indexOf(b) + 1);
     focused = b;
     b.el.focus();
+    if (told) told(b);
+  }
+
+  // turn puts the root at the bottom or at the top.
+  function turn(toFlame) {
+    flame = toFlame;
+    for (const b of boxes) {
+      const row = flame ? rows.length - 1 - b.depth : b.depth;
+      b.el.setAttribute("y", row * (Number(b.el.getAttribute("height")) + 1));
+    }
   }
 
   function walk(key) {
@@ -79,6 +93,10 @@ function flameGraph(root, changed) {
   frames.addEventListener("click", (e) => {
     const b = byElement.get(e.target.closest(".b"));
     if (b) zoom(b);
+  });
+  frames.addEventListener("mouseover", (e) => {
+    const b = byElement.get(e.target.closest(".b"));
+    if (b && told) told(b);
   });
   frames.addEventListener("focusin", (e) => {
     const b = byElement.get(e.target.closest(".b"));
@@ -143,5 +161,5 @@ function flameGraph(root, changed) {
     return names.reduce((at, name) => at && children(at).find((c) => c.name === name), whole);
   }
 
-  return { zoom, focus, search, path, find, whole, shown: () => shown, share: (b) => b.value / total };
+  return { zoom, focus, turn, search, path, find, whole, boxes, parent, shown: () => shown, focused: () => focused, flame: () => flame, share: (b) => b.value / total };
 }

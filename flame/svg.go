@@ -42,7 +42,7 @@ var graphScript string
 var shellScript string
 
 // svgScript is the script of a picture that stands alone.
-func svgScript() string { return graphScript + shellScript }
+func svgScript() string { return searchScript + graphScript + shellScript }
 
 // WriteSVG draws a flame graph as one self-contained SVG file: readable without script, with it to be zoomed, searched
 // and walked. The same profile gives the same bytes.
@@ -103,11 +103,12 @@ func (s *svg) picture(notes []string) error {
 	s.printf(`<?xml version="1.0" encoding="UTF-8"?>
 <svg xmlns="http://www.w3.org/2000/svg" class="flame" width="100%%" height="%d" role="group" aria-label="flame graph: %s">
 <title>%s</title>
-<style>%s</style>
-<rect class="page" width="100%%" height="100%%"/>
+`, s.height(), title, title)
+	s.styles()
+	s.printf(`<rect class="page" width="100%%" height="100%%"/>
 <g class="head">
 <text class="title" x="50%%" y="24">%s</text>
-`, s.height(), title, title, s.style(), title)
+`, title)
 	for i, line := range notes {
 		s.printf("<text class=\"note\" x=\"50%%\" y=\"%d\">%s</text>\n", 42+16*i, text(line))
 	}
@@ -163,8 +164,21 @@ func (s *svg) leftOut() string {
 	return strings.Join(parts, "; ")
 }
 
-// style has the colours for light and dark pages. Paper is light.
-func (s *svg) style() string {
+// Styles of the picture, without the colours of its boxes. Paper is light.
+const (
+	svgStyle = `text{font:12px ui-monospace,Menlo,Consolas,"DejaVu Sans Mono",monospace;fill:#111}.title{font-size:17px;text-anchor:middle}.note{fill:#444;text-anchor:middle}` +
+		`.flame{background:#fff}.page{fill:#fff}.b rect{stroke:#fff;stroke-width:.6}.b{cursor:pointer}.b text{pointer-events:none}.b.above{opacity:.55}.b.hit rect{fill:#d6006c}.b.hit text{fill:#fff}` +
+		`.b:focus{outline:none}.b:focus rect{stroke:#000;stroke-width:2}` +
+		`.ui{box-sizing:border-box;padding:8px 10px 2px;font:13px/1.45 system-ui,"DejaVu Sans",sans-serif;color:#111;overflow-wrap:anywhere}.ui .name{font-size:17px}.ui p{margin:0}.ui .details{min-height:1.5em;font-family:ui-monospace,Menlo,Consolas,"DejaVu Sans Mono",monospace}` +
+		`.ui .bar{display:flex;flex-wrap:wrap;gap:6px;align-items:center;margin:4px 0}.ui input,.ui button{font:inherit}.ui input{max-width:100%}.ui .crumbs{display:flex;flex-wrap:wrap;gap:0 6px;margin:0;padding:0;list-style:none}` +
+		`.ui .crumbs button{padding:0;border:0;background:none;color:#0b57a4;text-align:left;overflow-wrap:anywhere}.ui :focus-visible{outline:3px solid #0b57a4}.ui [aria-pressed=true]{font-weight:700}` +
+		`@media print{.ui .bar,.ui .crumbs,.ui .details{display:none}}`
+	svgDarkStyle = `text{fill:#eee}.note{fill:#bbb}.flame{background:#16181c}.page{fill:#16181c}.b rect{stroke:#16181c}.b:focus rect{stroke:#fff}.b.hit rect{fill:#ff5cae}.b.hit text{fill:#111}` +
+		`.ui{color:#eee}.ui .crumbs button{color:#7ab8ff}.ui :focus-visible{outline-color:#ffd166}`
+)
+
+// styles writes what light and dark pages need; the script chooses between them by the medium of the second.
+func (s *svg) styles() {
 	var light, dark strings.Builder
 	for _, c := range s.used() {
 		fmt.Fprintf(&light, ".%s{fill:%s}", c, s.colours.fill(c, false))
@@ -174,11 +188,8 @@ func (s *svg) style() string {
 			fmt.Fprintf(&dark, ".b.%s text{fill:%s}", c, s.colours.text(c, true))
 		}
 	}
-	const onDark = `text{fill:#eee}.note{fill:#bbb}.flame{background:#16181c}.page{fill:#16181c}.b rect{stroke:#16181c}.b:focus rect{stroke:#fff}.b.hit rect{fill:#ff5cae}.b.hit text{fill:#111}`
-	return `text{font:12px ui-monospace,Menlo,Consolas,"DejaVu Sans Mono",monospace;fill:#111}.title{font-size:17px;text-anchor:middle}.note{fill:#444;text-anchor:middle}` +
-		`.flame{background:#fff}.page{fill:#fff}.b rect{stroke:#fff;stroke-width:.6}.b{cursor:pointer}.b text{pointer-events:none}.b.above{opacity:.55}.b.hit rect{fill:#d6006c}.b.hit text{fill:#fff}` +
-		`.b:focus{outline:none}.b:focus rect{stroke:#000;stroke-width:2}` +
-		light.String() + `@media screen and (prefers-color-scheme:dark){` + onDark + dark.String() + `}`
+	s.printf("<style>%s%s</style>\n", svgStyle, light.String())
+	s.printf("<style class=\"dark\" media=\"screen and (prefers-color-scheme: dark)\">%s%s</style>\n", svgDarkStyle, dark.String())
 }
 
 func (c class) String() string { return "c" + strconv.Itoa(int(c)) }

@@ -1,79 +1,165 @@
 (function () {
   "use strict";
   const NS = "http://www.w3.org/2000/svg", HTML = "http://www.w3.org/1999/xhtml";
-  const root = document.currentScript.closest("svg.flame");
-  let pattern = null;
+  const root = document.currentScript.closest("svg.flame"), frames = root.querySelector(".frames"), legend = root.querySelector(".legend");
+  const alone = root === document.documentElement; // and not within a page, whose address is its own
+  const dark = root.querySelector("style.dark"), byScheme = dark.getAttribute("media"), footer = root.getAttribute("height") - frames.getAttribute("y") - frames.getAttribute("height");
+  const state = { zoom: "", q: "", icicle: "", theme: "" };
+  let pattern = null, found = [];
 
-  function button(label, x, anchor, action) {
-    const t = document.createElementNS(NS, "text");
-    t.textContent = label;
-    t.setAttribute("class", "button");
-    t.setAttribute("x", x);
-    t.setAttribute("y", 24);
-    t.setAttribute("text-anchor", anchor);
-    t.setAttribute("role", "button");
-    t.setAttribute("tabindex", "0");
-    t.addEventListener("click", action);
-    t.addEventListener("keydown", (e) => { if (e.key === "Enter") action(); });
-    root.appendChild(t);
-    return t;
+  function make(tag, text, attributes, parent) {
+    const el = document.createElementNS(HTML, tag);
+    el.textContent = text;
+    for (const [k, v] of Object.entries(attributes)) el.setAttribute(k, v);
+    parent.append(el);
+    return el;
   }
 
-  const reset = button("reset zoom", "10", "start", () => graph.zoom(graph.whole));
-  const status = document.createElementNS(NS, "text");
-  status.setAttribute("x", "99.5%");
-  status.setAttribute("y", root.getAttribute("height") - 10);
-  status.setAttribute("text-anchor", "end");
-  status.setAttribute("role", "status");
-  root.appendChild(status);
-
+  // The head of the picture, with controls; the one for viewers without script goes.
   const holder = document.createElementNS(NS, "foreignObject");
-  holder.setAttribute("x", "80%");
-  holder.setAttribute("y", 8);
-  holder.setAttribute("width", "19.5%");
-  holder.setAttribute("height", 26);
-  const input = document.createElementNS(HTML, "input");
-  input.type = "search";
-  input.placeholder = "search (regexp)";
-  input.setAttribute("aria-label", "search frames by regular expression; capitals make it case-sensitive");
-  input.style.cssText = "width:100%;box-sizing:border-box;font:12px monospace";
-  holder.appendChild(input);
-  root.appendChild(holder);
+  holder.setAttribute("width", "100%");
+  const head = make("div", "", { class: "ui" }, holder), plain = root.querySelector(".head");
+  const lines = Array.from(plain.querySelectorAll("text"), (t) => t.textContent);
+  make("div", lines.shift(), { class: "name" }, head);
+  for (const line of lines) if (line) make("p", line, {}, head);
+  const bar = make("div", "", { class: "bar", role: "search", "aria-label": "flame graph" }, head);
+  const label = make("label", "search ", {}, bar);
+  const input = make("input", "", { type: "search", placeholder: "regular expression", size: "18" }, label);
+  const button = (text, title, action) => {
+    const b = make("button", text, { type: "button", title }, bar);
+    b.addEventListener("click", action);
+    return b;
+  };
+  const previous = button("previous", "previous match (N)", () => step(-1)), next = button("next", "next match (n)", () => step(1));
+  const reset = button("all", "zoom out (Esc)", () => graph.zoom(graph.whole)), turned = button("icicle", "root at the top (i)", turn), theme = button("theme: system", "light or dark", nextTheme);
+  const crumbs = make("ol", "", { class: "crumbs", "aria-label": "zoomed to" }, head);
+  const matches = make("p", "", { role: "status" }, head), details = make("p", "", { class: "details", "aria-live": "polite" }, head);
+  plain.replaceWith(holder);
+
+  // fit makes room for the head, whose lines wrap.
+  function fit() {
+    holder.setAttribute("height", 10000);
+    const top = Math.ceil(head.getBoundingClientRect().height) + 4, height = Number(frames.getAttribute("height"));
+    holder.setAttribute("height", top);
+    frames.setAttribute("y", top);
+    legend.setAttribute("transform", "translate(0 " + (top + height + footer - root.dataset.height) + ")");
+    root.setAttribute("height", top + height + footer);
+  }
+  root.dataset.height = root.getAttribute("height");
 
   const percent = (share) => (100 * share).toFixed(2) + "%";
 
   function tell() {
-    const shown = graph.shown(), all = shown === graph.whole, found = graph.search(pattern);
-    reset.style.display = all ? "none" : "";
-    if (!pattern) {
-      status.textContent = all ? "" : shown.name + " is " + percent(graph.share(shown)) + " of all";
-      return;
+    const shown = graph.shown(), all = shown === graph.whole, result = graph.search(pattern);
+    found = result.found;
+    reset.disabled = all;
+    previous.disabled = next.disabled = found.length === 0;
+    showCrumbs(shown);
+    let text = "";
+    if (pattern) {
+      if (pattern.error) text = "searched as it is written, since it is no regular expression (" + pattern.error + "): ";
+      text += "matched " + percent(result.share) + (all ? "" : " of what is shown") + ", " + found.length + " frames";
+      if (result.small) text += " and " + result.small + " not drawn";
+      if (result.others) text += "; " + result.others + " frames not drawn are not searched";
     }
-    let text = "matched " + percent(found.share) + (all ? "" : " of what is shown") + ", " + found.found.length + " frames";
-    if (found.small) text += " and " + found.small + " not drawn";
-    if (found.others) text += "; " + found.others + " frames not drawn are not searched";
-    status.textContent = text;
+    matches.textContent = text;
+    state.zoom = graph.path(shown).map((name) => name.replace(/[%;]/g, encodeURIComponent)).join(";");
+    remember();
+    fit();
   }
 
-  const graph = flameGraph(root, () => { if (graph) tell(); });
+  function showCrumbs(shown) {
+    const path = [];
+    for (let b = shown; b; b = graph.parent(b)) path.unshift(b);
+    const items = path.map((b) => {
+      const li = document.createElementNS(HTML, "li");
+      make("button", b.name, { type: "button" }, li).addEventListener("click", () => graph.zoom(b));
+      return li;
+    });
+    if (items.length > 10) {
+      const li = document.createElementNS(HTML, "li");
+      li.textContent = "… " + (items.length - 9) + " …";
+      items.splice(3, items.length - 9, li);
+    }
+    items[items.length - 1].append(" " + percent(graph.share(shown)) + " of all");
+    crumbs.replaceChildren(...items);
+  }
 
-  input.addEventListener("input", () => {
-    pattern = null;
-    try {
-      if (input.value) pattern = new RegExp(input.value, /[A-Z]/.test(input.value) ? "" : "i");
-    } catch (e) {
-      graph.search(null);
-      status.textContent = "not a regular expression: " + e.message;
-      return;
-    }
+  // step goes to the next match that is drawn.
+  function step(by) {
+    if (!found.length) return;
+    const at = found.indexOf(graph.focused());
+    graph.focus(found[at < 0 && by < 0 ? found.length - 1 : (at + by + found.length) % found.length]);
+  }
+
+  function turn() {
+    graph.turn(!graph.flame());
+    state.icicle = graph.flame() === flameFirst ? "" : String(!graph.flame());
+    turned.setAttribute("aria-pressed", String(!graph.flame()));
+    remember();
+  }
+
+  function nextTheme() {
+    state.theme = { "": "light", light: "dark", dark: "" }[state.theme];
+    showTheme();
+    remember();
+  }
+  function showTheme() {
+    dark.setAttribute("media", { "": byScheme, light: "not all", dark: "screen" }[state.theme]);
+    root.style.colorScheme = state.theme || "light dark";
+    theme.textContent = "theme: " + (state.theme || "system");
+  }
+
+  // The address of a picture that stands alone keeps the view.
+  function remember() {
+    if (!alone) return;
+    const p = new URLSearchParams();
+    for (const [k, v] of Object.entries(state)) if (v) p.set(k, v);
+    const text = p.toString();
+    if (text || location.hash) history.replaceState(null, "", "#" + text);
+  }
+
+  const graph = flameGraph(root, () => { if (graph) tell(); }, (b) => { details.textContent = b.title.replaceAll("\n", "; "); });
+  const flameFirst = graph.flame();
+
+  function search() {
+    state.q = input.value;
+    pattern = searchFor(input.value);
     tell();
+  }
+  input.addEventListener("input", search);
+  input.addEventListener("keydown", (e) => {
+    if (e.key === "Enter") step(e.shiftKey ? -1 : 1);
+    else if (e.key === "Escape") {
+      input.value = "";
+      search();
+      input.blur();
+    } else return;
+    e.preventDefault();
+    e.stopPropagation();
   });
-  root.ownerDocument.addEventListener("keydown", (e) => {
-    if (e.key === "Escape" && e.target !== input) graph.zoom(graph.whole);
-    if (e.key === "/" && e.target !== input) {
-      e.preventDefault();
-      input.focus();
+  root.addEventListener("keydown", pressed);
+  if (alone) document.addEventListener("keydown", (e) => { if (e.target === document.body || e.target === document) pressed(e); });
+  function pressed(e) {
+    if (e.ctrlKey || e.altKey || e.metaKey || e.target === input) return;
+    switch (e.key) {
+      case "/": input.focus(); break;
+      case "n": step(1); break;
+      case "N": step(-1); break;
+      case "i": turn(); break;
+      case "Escape": graph.zoom(graph.whole); break;
+      default: return;
     }
-  });
-  graph.zoom(graph.whole);
+    e.preventDefault();
+  }
+  addEventListener("resize", fit);
+
+  if (alone) for (const [k, v] of new URLSearchParams(location.hash.slice(1))) if (k in state) state[k] = v;
+  if (state.icicle && state.icicle !== String(!flameFirst)) graph.turn(!flameFirst);
+  turned.setAttribute("aria-pressed", String(!graph.flame()));
+  showTheme();
+  input.value = state.q;
+  pattern = searchFor(state.q);
+  const path = state.zoom ? state.zoom.split(";").map((name) => name.replace(/%25|%3B/g, decodeURIComponent)) : [];
+  graph.zoom(graph.find(path) || graph.whole);
 })();
