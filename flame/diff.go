@@ -142,7 +142,7 @@ func (d *Difference) stacks(side int, p *Profile, v *view, index int) []sided {
 		if s.Value[index] <= 0 {
 			continue
 		}
-		x := sided{weighted{v.stack(nil, s), product(s.Value[index], factor)}, rounded(s.Value[index&^1], p.Scale), side}
+		x := sided{weighted{frames: v.stack(nil, s), value: product(s.Value[index], factor)}, rounded(s.Value[index&^1], p.Scale), side}
 		if period > 0 {
 			x.samples = s.Value[index] / period
 		}

@@ -17,6 +17,7 @@ type HTMLOptions struct {
 	Title  string // "" is the event's name
 	Icicle bool   // the root at the top
 	Merged bool   // do not tell threads apart
+	Width  Width  // of boxes in a difference
 }
 
 //go:embed html/page.html

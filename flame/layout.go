@@ -25,12 +25,15 @@ type Layout struct {
 	Small    Cut     // those that were
 	Deep     Cut     // boxes left out since they are below the last row
 	Hidden   []Box   // boxes left out, up to LayoutOptions.Hidden of them
+
+	Diff *Difference // that is drawn, nil for a profile; widths are then in no unit
 }
 
 // Box is one node of the tree.
 type Box struct {
 	Frame  int32 // index into Frames; Root, or Smaller for a run of siblings too small for boxes of their own
 	Parent int32 // index into the row above
+	Node   int32 // of a difference: index into its Nodes
 	Count  int32 // of a Smaller box: how many frames it stands for, those below its siblings included
 	Start  int64 // where it begins, from the left
 	Value  int64 // its width: its own and all that is below it
@@ -80,7 +83,11 @@ func NewLayout(p *Profile, o LayoutOptions) (*Layout, error) {
 	v := newView(p.pprof, o.groups(p))
 	o = o.withDefaults()
 	whole := Layout{Event: *event, Unit: o.Column.unitOf(event), Scale: p.Scale, Frames: v.frames, MinShare: max(o.MinShare, 0)}
-	stacks := sortedStacks(p.pprof, v, index)
+	return layOut(whole, sortedStacks(p.pprof, v, index), o), nil
+}
+
+// layOut places sorted stacks; whole holds what is known before.
+func layOut(whole Layout, stacks []weighted, o LayoutOptions) *Layout {
 	for _, s := range stacks {
 		whole.Total = sum(whole.Total, s.value)
 	}
@@ -91,7 +98,7 @@ func NewLayout(p *Profile, o LayoutOptions) (*Layout, error) {
 		whole.MinShare = whole.Share(least)
 		l = build(whole, stacks, least, o)
 	}
-	return l, nil
+	return l
 }
 
 func (o LayoutOptions) groups(p *Profile) []Label {
@@ -195,6 +202,7 @@ func (l *Layout) HotPath() []Box {
 type weighted struct {
 	frames []int32
 	value  int64
+	nodes  []int32 // of a difference, for each frame
 }
 
 // sortedStacks returns the stacks that have the value, so that those with equal callers are neighbours.
@@ -210,7 +218,7 @@ func sortedStacks(p *profile.Profile, v *view, index int) []weighted {
 		}
 		begin := len(store)
 		store = v.stack(store, s)
-		stacks = append(stacks, weighted{store[begin:len(store):len(store)], s.Value[index]})
+		stacks = append(stacks, weighted{frames: store[begin:len(store):len(store)], value: s.Value[index]})
 	}
 	sortStacks(stacks)
 	return stacks

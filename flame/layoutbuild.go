@@ -25,15 +25,15 @@ type openBox struct {
 // build lays out stacks; whole holds what is known before. Boxes narrower than least are left out.
 func build(whole Layout, stacks []weighted, least int64, o LayoutOptions) *Layout {
 	b := layoutBuilder{Layout: &whole, min: least, maxDepth: o.MaxDepth, hidden: o.Hidden}
-	b.push(Root)
+	b.push(Root, 0)
 	for _, s := range stacks {
 		common := 0
 		for common < len(s.frames) && common+1 < len(b.open) && b.open[common+1].Frame == s.frames[common] {
 			common++
 		}
 		b.closeBelow(common)
-		for _, frame := range s.frames[common:] {
-			b.push(frame)
+		for depth, frame := range s.frames[common:] {
+			b.push(frame, s.node(common+depth))
 		}
 		b.Depth = max(b.Depth, len(s.frames))
 		last := &b.open[len(b.open)-1]
@@ -48,8 +48,15 @@ func build(whole Layout, stacks []weighted, least int64, o LayoutOptions) *Layou
 	return b.Layout
 }
 
-func (b *layoutBuilder) push(frame int32) {
-	b.open = append(b.open, openBox{Box: Box{Frame: frame, Start: b.right}, index: -1})
+func (s *weighted) node(depth int) int32 {
+	if s.nodes == nil {
+		return 0
+	}
+	return s.nodes[depth]
+}
+
+func (b *layoutBuilder) push(frame, node int32) {
+	b.open = append(b.open, openBox{Box: Box{Frame: frame, Node: node, Start: b.right}, index: -1})
 	if len(b.runs) < len(b.open)+1 {
 		b.runs = append(b.runs, Box{}, Box{})
 	}

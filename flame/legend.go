@@ -54,6 +54,8 @@ func listed(own map[class]int64, names map[class]string) []LegendEntry {
 // title is how a legend calls the colour of a frame, "" if its colour tells no more than its name.
 func (c Colours) title(of class, f Frame) string {
 	switch {
+	case of >= firstDiff:
+		return diffPaints()[of-firstDiff].title
 	case of >= firstRule:
 		return c.Palette.rules[of-firstRule].written
 	case of >= firstName:

@@ -21,6 +21,7 @@ type packed struct {
 	First   int            `json:"first"` // the column to show first
 	Paints  []packedPaint  `json:"paints"`
 	Rest    int            `json:"rest"` // the paint of boxes that are no frame
+	Width   Width          `json:"width,omitempty"`
 	Diff    *packedDiff    `json:"diff,omitempty"`
 	Nodes   int            `json:"nodes"`
 	Bytes   []int          `json:"bytes"` // of the parts behind this head: levels, frames, and two for each column
@@ -54,10 +55,10 @@ type packedPaint struct {
 
 // packedDiff is there if the columns are those of a difference: values of base and other, numbers of samples of both.
 type packedDiff struct {
-	Factor       float64    `json:"factor"`
-	SampleFactor float64    `json:"sample_factor"`
-	Totals       [2]float64 `json:"totals"`
-	Paints       []int      `json:"paints"`
+	Factor       float64  `json:"factor"`
+	SampleFactor float64  `json:"sample_factor"`
+	Totals       [2]int64 `json:"totals"`
+	Paints       []int    `json:"paints"`
 }
 
 // pack writes a tree as base64: the length of the head in four bytes, the head as JSON, and the parts. It reports whether

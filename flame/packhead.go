@@ -39,6 +39,11 @@ func (h *packed) paint(frames []Frame, c Colours) {
 		}
 		return n
 	}
+	if h.Diff != nil {
+		for v := range class(verdicts) {
+			h.Diff.Paints = append(h.Diff.Paints, use(firstDiff+v, Frame{}))
+		}
+	}
 	h.Rest = use(c.of(Frame{Kind: Rest}), Frame{Kind: Rest})
 	h.Frames.Paint = map[Colouring][]int{}
 	for _, by := range Colourings() {

@@ -101,6 +101,10 @@ func kindTitle(k Kind) string {
 // fill returns the colour of a class as #rrggbb, for a light or a dark page.
 func (c Colours) fill(of class, dark bool) string {
 	switch {
+	case of >= firstDiff && dark:
+		return diffPaints()[of-firstDiff].dark
+	case of >= firstDiff:
+		return diffPaints()[of-firstDiff].light
 	case of >= firstRule:
 		return c.Palette.rules[of-firstRule].colour
 	case of >= firstModule:
@@ -114,6 +118,10 @@ func (c Colours) fill(of class, dark bool) string {
 // text returns the colour of text on a class.
 func (c Colours) text(of class, dark bool) string {
 	switch {
+	case of >= firstDiff && dark:
+		return diffPaints()[of-firstDiff].onDark
+	case of >= firstDiff:
+		return diffPaints()[of-firstDiff].onLight
 	case of >= firstRule && luminance(c.fill(of, dark)) < 0.179: // where black and white have the same contrast
 		return "#fff"
 	case of >= firstRule:

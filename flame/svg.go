@@ -20,12 +20,14 @@ type SVGOptions struct {
 	Colours
 	Title  string // "" is the event's name
 	Icicle bool   // the root at the top
+	Width  Width  // of boxes in a difference
 }
 
 // Sizes of the picture in pixels; widths are in percent, so that it fills the window.
 const (
 	rowHeight    = 17
-	headerHeight = 74
+	noteHeight   = 16
+	firstNote    = 42
 	footerHeight = 30
 )
 
@@ -79,6 +81,7 @@ type svg struct {
 	names   []string // of the frames, escaped; "" as long as a name was not needed
 	title   string
 	icicle  bool
+	top     int    // where the boxes begin
 	line    []byte // reused
 }
 
@@ -95,25 +98,30 @@ func (s *svg) printf(format string, args ...any) { fmt.Fprintf(s.Writer, format,
 // text escapes a name for element text and attributes.
 func text(name string) string { return escapeXML(Clean(name)) }
 
-func (s *svg) height() int { return headerHeight + rowHeight*len(s.layout.Rows) + footerHeight }
+func (s *svg) height() int { return s.top + rowHeight*len(s.layout.Rows) + footerHeight }
 
 // picture writes the whole file.
 func (s *svg) picture(notes []string) error {
 	title := text(s.title)
+	class := "flame"
+	if s.layout.Diff != nil {
+		class = "flame diff"
+	}
+	s.top = firstNote + noteHeight*max(len(notes), 2)
 	s.printf(`<?xml version="1.0" encoding="UTF-8"?>
-<svg xmlns="http://www.w3.org/2000/svg" class="flame" width="100%%" height="%d" role="group" aria-label="flame graph: %s">
+<svg xmlns="http://www.w3.org/2000/svg" class="%s" width="100%%" height="%d" role="group" aria-label="flame graph: %s">
 <title>%s</title>
-`, s.height(), title, title)
+`, class, s.height(), title, title)
 	s.styles()
 	s.printf(`<rect class="page" width="100%%" height="100%%"/>
 <g class="head">
 <text class="title" x="50%%" y="24">%s</text>
 `, title)
 	for i, line := range notes {
-		s.printf("<text class=\"note\" x=\"50%%\" y=\"%d\">%s</text>\n", 42+16*i, text(line))
+		s.printf("<text class=\"note\" x=\"50%%\" y=\"%d\">%s</text>\n", firstNote+noteHeight*i, text(line))
 	}
 	s.WriteString("</g>\n")
-	s.frames(`x="0.5%" width="99%"`, headerHeight)
+	s.frames(`x="0.5%" width="99%"`, s.top)
 	s.legend()
 	s.hidden()
 	s.printf("<script><![CDATA[\n%s]]></script>\n</svg>\n", svgScript())
@@ -152,14 +160,24 @@ func recorded(p *Profile, l *Layout) []string {
 
 func (s *svg) leftOut() string {
 	l := s.layout
+	amount := func(v int64) string {
+		if l.Diff != nil {
+			return percent(l.Share(v)) + " of the width"
+		}
+		return s.value(v)
+	}
 	var parts []string
 	if l.Small.Boxes > 0 {
-		parts = append(parts, fmt.Sprintf("%s frames below %s of the total are summed up (%s, %s)",
-			unit.Count(int64(l.Small.Boxes)), unit.Percent(l.MinShare), s.value(l.Small.Self), percent(l.Share(l.Small.Self))))
+		more := ""
+		if l.Diff == nil {
+			more = ", " + percent(l.Share(l.Small.Self))
+		}
+		parts = append(parts, fmt.Sprintf("%s frames below %s of the total are summed up (%s%s)",
+			unit.Count(int64(l.Small.Boxes)), unit.Percent(l.MinShare), amount(l.Small.Self), more))
 	}
 	if l.Deep.Boxes > 0 {
 		parts = append(parts, fmt.Sprintf("%s frames below level %s are not drawn (%s; the deepest level is %s)",
-			unit.Count(int64(l.Deep.Boxes)), unit.Count(int64(len(l.Rows)-1)), s.value(l.Deep.Self), unit.Count(int64(l.Depth))))
+			unit.Count(int64(l.Deep.Boxes)), unit.Count(int64(len(l.Rows)-1)), amount(l.Deep.Self), unit.Count(int64(l.Depth))))
 	}
 	return strings.Join(parts, "; ")
 }
@@ -183,7 +201,7 @@ func (s *svg) styles() {
 	for _, c := range s.used() {
 		fmt.Fprintf(&light, ".%s{fill:%s}", c, s.colours.fill(c, false))
 		fmt.Fprintf(&dark, ".%s{fill:%s}", c, s.colours.fill(c, true))
-		if c >= firstRule {
+		if c >= firstRule { // whose text has a colour of its own
 			fmt.Fprintf(&light, ".b.%s text{fill:%s}", c, s.colours.text(c, false))
 			fmt.Fprintf(&dark, ".b.%s text{fill:%s}", c, s.colours.text(c, true))
 		}
@@ -196,6 +214,9 @@ func (c class) String() string { return "c" + strconv.Itoa(int(c)) }
 
 // class returns the colour of a box.
 func (s *svg) class(b Box) class {
+	if b.Frame != Smaller && s.layout.Diff != nil {
+		return firstDiff + class(s.layout.Diff.verdict(&s.layout.Diff.Nodes[b.Node].Pair))
+	}
 	if b.Frame < 0 {
 		return s.colours.of(Frame{Kind: Rest})
 	}
@@ -254,7 +275,11 @@ func (s *svg) box(to []byte, b Box, y int) []byte {
 	to = s.tooltip(to, b)
 	to = append(to, `</title><rect width="100%" height="100%"/>`...)
 	if l.Share(b.Value) >= labelShare || b.Frame == Root {
-		to = append(append(append(to, `<text x="3" y="12">`...), s.label(b)...), "</text>"...)
+		to = append(append(to, `<text x="3" y="12">`...), s.label(b)...)
+		if l.Diff != nil && b.Frame != Smaller {
+			to = append(append(append(to, " ("...), l.Diff.points(&l.Diff.Nodes[b.Node].Pair)...), ')')
+		}
+		to = append(to, "</text>"...)
 	}
 	return append(to, "</svg>\n"...)
 }
@@ -274,8 +299,13 @@ func (s *svg) label(b Box) string {
 // tooltip begins with the name and, behind the last " (" of the first line, inclusive value and share.
 func (s *svg) tooltip(to []byte, b Box) []byte {
 	l := s.layout
+	if l.Diff != nil && b.Frame != Smaller {
+		return s.diffTooltip(to, b)
+	}
 	amount := func(to []byte, v int64) []byte {
-		to = append(append(to, text(s.value(v))...), ", "...)
+		if l.Diff == nil {
+			to = append(append(to, text(s.value(v))...), ", "...)
+		}
 		return appendShare(to, l.Share(v), 2)
 	}
 	to = amount(append(append(to, s.label(b)...), " ("...), b.Value)
@@ -284,10 +314,19 @@ func (s *svg) tooltip(to []byte, b Box) []byte {
 		return to
 	}
 	to = amount(append(to, "\nself "...), b.Self)
-	if b.Frame >= 0 && l.Frames[b.Frame].Object != "" {
-		to = append(append(to, "\nin "...), text(l.Frames[b.Frame].Object)...)
+	return s.where(to, b)
+}
+
+// where says in which object a function is.
+func (s *svg) where(to []byte, b Box) []byte {
+	if b.Frame < 0 {
+		return to
 	}
-	if b.Frame >= 0 && l.Frames[b.Frame].Inlined {
+	f := &s.layout.Frames[b.Frame]
+	if f.Object != "" {
+		to = append(append(to, "\nin "...), text(f.Object)...)
+	}
+	if f.Inlined {
 		to = append(to, ", inlined"...)
 	}
 	return to

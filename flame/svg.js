@@ -81,7 +81,7 @@
       li.textContent = "… " + (items.length - 9) + " …";
       items.splice(3, items.length - 9, li);
     }
-    items[items.length - 1].append(" " + percent(graph.share(shown)) + " of all");
+    items[items.length - 1].append(" " + percent(graph.share(shown)) + (root.classList.contains("diff") ? " of the width" : " of all"));
     crumbs.replaceChildren(...items);
   }
 

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"os"
+	"slices"
+
 	"github.com/spf13/cobra"
 
 	"nettrace/analyze"
@@ -18,6 +21,30 @@ type flameFlags struct {
 	diff, base    string
 	raw           bool
 	without       []string
+	palette       string
+}
+
+// html returns what a page shows.
+func (f *flameFlags) html() flame.HTMLOptions {
+	o := f.svg
+	return flame.HTMLOptions{Column: o.Column, Colours: o.Colours, Title: o.Title, Icicle: o.Icicle, Merged: o.Merged, Width: o.Width}
+}
+
+// colours checks what the colours of boxes are to tell, and reads the palette.
+func (f *flameFlags) colours() error {
+	if !slices.Contains(flame.Colourings(), f.svg.By) {
+		return usage("--color-by %s: it is one of %v", f.svg.By, flame.Colourings())
+	}
+	if f.palette == "" {
+		return nil
+	}
+	file, err := os.Open(f.palette)
+	if err != nil {
+		return couldNot(err)
+	}
+	defer file.Close()
+	f.svg.Palette, err = flame.ReadPalette(f.palette, file)
+	return couldNot(err)
 }
 
 func flameCommand(e *env) *cobra.Command {
@@ -42,6 +69,9 @@ func flameCommand(e *env) *cobra.Command {
 	flags.StringVar(&f.base, "base-event", "", "with --diff: the event of the base, if it is another one than --event")
 	flags.BoolVar(&f.raw, "raw", false, "with --diff: compare values as they are, instead of scaling the base to the same total")
 	flags.StringArrayVar(&f.without, "without", nil, "print what would be left if these functions cost nothing: names joined by commas")
+	flags.StringVar((*string)(&f.svg.Width), "width", "larger", "with --diff: what boxes are as wide as: larger (of both), base or other")
+	flags.StringVar((*string)(&f.svg.By), "color-by", "kind", "what the colours of boxes tell: kind (kernel, module, user), module or name")
+	flags.StringVar(&f.palette, "palette", "", "a file of own colours: lines such as ^tcp_=#7a3db8 or module:mlx5=#0b7")
 	flags.StringVar(&f.color, "color", "auto", "auto, always or never")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return e.flame(cmd, args, &f) }
 	return cmd
@@ -54,6 +84,9 @@ func (e *env) flame(cmd *cobra.Command, args []string, f *flameFlags) error {
 		form, f.in.format = f.in.format, ""
 	}
 	form = formOf(form, f.output)
+	if err := f.colours(); err != nil {
+		return err
+	}
 	p, err := e.profile(cmd, args, f)
 	if err != nil {
 		return err

@@ -24,11 +24,14 @@ type flameForm struct {
 func flameForms() []flameForm {
 	return []flameForm{
 		{name: "svg", ending: ".svg",
-			profile: func(w io.Writer, p *flame.Profile, f *flameFlags) error { return flame.WriteSVG(w, p, f.svg) }},
+			profile:    func(w io.Writer, p *flame.Profile, f *flameFlags) error { return flame.WriteSVG(w, p, f.svg) },
+			difference: func(w io.Writer, d *flame.Difference, f *flameFlags) error { return flame.WriteDiffSVG(w, d, f.svg) }},
 		{name: "html", ending: ".html",
 			profile: func(w io.Writer, p *flame.Profile, f *flameFlags) error {
-				o := f.svg
-				return flame.WriteHTML(w, p, flame.HTMLOptions{Column: o.Column, Colours: o.Colours, Title: o.Title, Icicle: o.Icicle, Merged: o.Merged})
+				return flame.WriteHTML(w, p, f.html())
+			},
+			difference: func(w io.Writer, d *flame.Difference, f *flameFlags) error {
+				return flame.WriteDiffHTML(w, d, f.html())
 			}},
 		{name: "folded", ending: ".folded",
 			profile: func(w io.Writer, p *flame.Profile, f *flameFlags) error {

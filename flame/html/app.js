@@ -17,7 +17,7 @@
   });
 
   // What the address keeps. zoom and of name boxes and functions by their names, so that a link lasts as long as these.
-  const state = { column: head.first, width: "larger", by: head.by, order: "name", icicle: head.icicle, theme: "", q: "", of: "", zoom: "", from: "", to: "", sort: "" };
+  const state = { column: head.first, width: head.width || "larger", by: head.by, order: "name", icicle: head.icicle, theme: "", q: "", of: "", zoom: "", from: "", to: "", sort: "" };
   const initial = { ...state };
   for (const [key, value] of new URLSearchParams(location.hash.slice(1))) {
     if (!(key in state)) continue;

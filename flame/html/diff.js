@@ -12,12 +12,12 @@ function newJudge(diff) {
     if (noise(nb, no)) return SAME;
     if (b === 0) return NEW;
     if (o === 0) return GONE;
-    const change = delta(b, o) / (o + factor * b), step = Math.abs(change) < 0.1 ? 1 : Math.abs(change) < 0.33 ? 2 : 3;
+    const change = delta(b, o) / (o + factor * b), step = Math.abs(change) < 0.1 ? 1 : Math.abs(change) < 1 / 3 ? 2 : 3;
     return change < 0 ? step : 3 + step;
   }
 
   const share = (s, v) => totals[s] ? v / totals[s] : 0;
-  const points = (b, o) => numbers.signed(numbers.percent(share(1, o) - share(0, b)), share(1, o) - share(0, b));
+  const points = (b, o) => numbers.signed(numbers.percent(share(1, delta(b, o))), delta(b, o)); // of what other has in all
   const verdict = (v) => v[0] === 0 ? "new" : v[1] === 0 ? "vanished" : "";
 
   function widths(base, other, mode) {
@@ -45,7 +45,7 @@ function newJudge(diff) {
       { key: "function", text: "function", value: (r) => names[r.frame], show: (r) => names[r.frame] },
       change("self-change", "self change", (r) => r.self), value("self-base", "self in base", (r) => r.self[0]), value("self-other", "self in other", (r) => r.self[1]),
       change("total-change", "total change", (r) => r.all), value("total-base", "total in base", (r) => r.all[0]), value("total-other", "total in other", (r) => r.all[1]),
-      { key: "verdict", text: "", value: (r) => word(r), show: (r) => word(r) },
+      { key: "verdict", text: "verdict", value: (r) => word(r), show: (r) => word(r) },
     ];
   }
   const word = (r) => verdict(r.all) || (noise(r.all[2], r.all[3]) ? "may be chance" : "");
