@@ -59,11 +59,13 @@ func Inspect(ctx context.Context, paths []string, o Options) (*Result, []error) 
 
 // analysis is what was read of the sources.
 type analysis struct {
-	fresh   Result            // from recordings
-	outputs []coalesce.Output // of them, to be joined to hosts when all are there
-	dumps   []lockstat.Dump   // cumulative lock tables among the models, of which the differences tell
-	ledger  source.Ledger
-	loaded  []*Result // results that earlier runs wrote; their findings stay as they are
+	fresh     Result            // from recordings
+	outputs   []coalesce.Output // of them, to be joined to hosts when all are there
+	dumps     []lockstat.Dump   // cumulative lock tables among the models, of which the differences tell
+	ledger    source.Ledger
+	loaded    []*Result  // results that earlier runs wrote; their findings stay as they are
+	capturing *capturing // the capture that was read last, nil if nothing can go on with it
+	order     order
 }
 
 // read decodes all sources behind paths.
@@ -80,28 +82,42 @@ func read(ctx context.Context, paths []string, o Options) (*analysis, []error) {
 			return a, []error{fmt.Errorf("format %q is not known; the nearest is %q, nettrace formats lists all", o.Format, unit.Nearest(o.Format, names))}
 		}
 	}
-	var errs []error
-	for src, err := range source.Walk(paths, o.Stdin, &a.ledger) {
-		if err != nil {
-			errs = append(errs, err)
-			continue
+	files, errs := source.Files(paths, &a.ledger)
+	for _, p := range inTimeOrder(files) {
+		a.order.now = p.place
+		for src, err := range source.Walk([]string{p.path}, o.Stdin, &a.ledger) {
+			if err == nil {
+				err = a.source(ctx, src, formats, o)
+			}
+			if err != nil {
+				errs = append(errs, err)
+			}
+			if a.fresh.Partial = ctx.Err() != nil; a.fresh.Partial {
+				break
+			}
 		}
-		r := reader{analysis: a, ctx: ctx, formats: formats, src: src, options: o}
-		if err := r.read(); err != nil {
-			errs = append(errs, err)
-		}
-		if err := src.Input.Err(); err != nil && ctx.Err() == nil {
-			a.ledger.Add("read-error", source.Warning, src.Input.Pos(), 1, readError(src, err))
-		}
-		if ctx.Err() != nil {
-			a.fresh.Partial = true
+		a.order.note(&a.order.sources, len(a.fresh.Sources))
+		if a.fresh.Partial {
 			break
 		}
 	}
+	a.endCapture()
+	restore(a.fresh.Sources, a.order.sources)
+	restore(a.fresh.Models.Captures, a.order.captures)
 	a.fresh.Models.Locks = lockstat.Between(a.fresh.Models.Locks, a.dumps, &a.ledger)
 	lockstat.Name(a.fresh.Models.Locks)
 	a.fresh.Models.Hosts = coalesce.Join(a.outputs, coalesce.Options{Interval: o.Interval})
 	return a, errs
+}
+
+// source decodes one source.
+func (a *analysis) source(ctx context.Context, src *source.Source, formats []Format, o Options) error {
+	r := reader{analysis: a, ctx: ctx, formats: formats, src: src, options: o}
+	err := r.read()
+	if err := src.Input.Err(); err != nil && ctx.Err() == nil {
+		a.ledger.Add("read-error", source.Warning, src.Input.Pos(), 1, readError(src, err))
+	}
+	return err
 }
 
 // watch tells how far reading has come, and ends it when ctx ends.

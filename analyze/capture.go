@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"path"
 	"runtime"
 	"strings"
 	"time"
@@ -36,40 +37,86 @@ func sniffCapture(format pcap.Format) func([]byte) source.Match {
 }
 
 func readCapture(r *reader, out *Source) error {
-	capture, info, err := track(r.ctx, r.src, &r.ledger, r.options, nil)
+	c, before := r.capturing, ""
+	if h, ok := readHead(r.src.Input.Peek(headOfCapture)); ok && c.goesOn(r.src.Path, h) {
+		before = path.Base(c.path)
+		c.tracker.Continue(r.src.Path, c.records, c.bytes)
+	} else {
+		r.endCapture()
+		c = &capturing{tracker: newTracker(r.src, &r.ledger, r.options, nil), place: r.order.now}
+		r.capturing = c
+	}
+	info, err := feed(r.ctx, r.src, &r.ledger, r.options, c.tracker, nil)
 	if err != nil {
 		return err
 	}
-	r.fresh.Models.Captures = append(r.fresh.Models.Captures, capture)
-	out.Records, out.Epoch, out.Start, out.End = info.Packets, capture.EpochSeconds, capture.Start, capture.End
-	out.Facts = captureFacts(info)
+	c.path, c.interfaces = r.src.Path, together(c.interfaces, info.Interfaces)
+	c.records, c.bytes = c.records+info.Packets, c.bytes+r.src.Input.Offset()
+	out.Records, out.Epoch, out.Facts = info.Packets, c.tracker.Epoch(), captureFacts(info)
+	if before != "" {
+		out.Facts = append(out.Facts, Fact{"goes on", "where " + before + " ends: both are read as one capture"})
+	}
+	if info.HasTime {
+		epoch := unit.Nanos(out.Epoch) * unit.Second
+		out.Start, out.End = info.First-epoch, info.Last-epoch
+	}
 	return nil
+}
+
+// endCapture ends the capture at hand: what is read next is none of it.
+func (a *analysis) endCapture() {
+	if a.capturing == nil {
+		return
+	}
+	capture := a.capturing.tracker.Finish()
+	capture.Interfaces = a.capturing.interfaces
+	a.fresh.Models.Captures = append(a.fresh.Models.Captures, capture)
+	a.order.captures = append(a.order.captures, a.capturing.place)
+	a.capturing = nil
 }
 
 // maxWorkers bounds the goroutines that judge packets: reading and decoding keeps no more than a few of them busy.
 const maxWorkers = 4
 
-// track reads a capture through the connection tracker and hands each packet to visit with its mark. Without visit,
-// packets are judged on the other cores.
-func track(ctx context.Context, src *source.Source, ledger *source.Ledger, o Options, visit func(*pcap.Packet, *pcap.Header, tcp.Mark) error) (*tcp.Capture, *pcap.Info, error) {
-	watch(ctx, src, o)
-	packets, err := pcap.NewReader(src.Input, ledger)
+// visitor gets each packet of a capture with its mark.
+type visitor func(*pcap.Packet, *pcap.Header, tcp.Mark) error
+
+// track reads a capture through the connection tracker and hands each packet to visit.
+func track(ctx context.Context, src *source.Source, ledger *source.Ledger, o Options, visit visitor) (*tcp.Capture, *pcap.Info, error) {
+	tracker := newTracker(src, ledger, o, visit)
+	info, err := feed(ctx, src, ledger, o, tracker, visit)
 	if err != nil {
 		return nil, nil, err
 	}
-	defer packets.Close()
+	capture := tracker.Finish()
+	capture.Interfaces = info.Interfaces
+	return capture, info, nil
+}
+
+// newTracker makes the tracker of a capture. Without a visitor packets are judged on the other cores.
+func newTracker(src *source.Source, ledger *source.Ledger, o Options, visit visitor) *tcp.Tracker {
 	options := tcp.Options{MaxKept: o.Connections}
 	if visit == nil {
 		options.Workers = min(runtime.GOMAXPROCS(0)-1, maxWorkers)
 	}
-	tracker := tcp.NewTracker(src.Path, options, ledger)
+	return tcp.NewTracker(src.Path, options, ledger)
+}
+
+// feed reads a capture file into a tracker.
+func feed(ctx context.Context, src *source.Source, ledger *source.Ledger, o Options, tracker *tcp.Tracker, visit visitor) (*pcap.Info, error) {
+	watch(ctx, src, o)
+	packets, err := pcap.NewReader(src.Input, ledger)
+	if err != nil {
+		return nil, err
+	}
+	defer packets.Close()
 	for {
 		p, err := packets.Next()
 		if err == io.EOF {
-			break
+			return packets.Info(), nil
 		}
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		h := tracker.Header()
 		h.Decode(p)
@@ -81,12 +128,9 @@ func track(ctx context.Context, src *source.Source, ledger *source.Ledger, o Opt
 			continue
 		}
 		if err := visit(p, h, mark); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
-	capture, info := tracker.Finish(), packets.Info()
-	capture.Interfaces = info.Interfaces
-	return capture, info, nil
 }
 
 // captureFacts tells what capinfos would.

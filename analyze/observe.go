@@ -6,7 +6,6 @@ import (
 
 	"nettrace/bench"
 	"nettrace/coalesce"
-	"nettrace/source"
 	"nettrace/tcp"
 )
 
@@ -61,7 +60,7 @@ func busiestExchange(captures []*tcp.Capture) *coalesce.Exchange {
 			}
 			most = x.Count
 			busiest = &coalesce.Exchange{Rate: 1 / x.Times.P50.Seconds(), RequestBytes: x.Usual.RequestBytes, ResponseBytes: x.Usual.ResponseBytes,
-				Outstanding: 1, From: "capture", Pos: source.Pos{Source: c.Source, Record: conn.Record, Offset: conn.Offset}}
+				Outstanding: 1, From: "capture", Pos: c.At(conn.Record, conn.Offset)}
 		}
 	}
 	return busiest

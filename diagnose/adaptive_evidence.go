@@ -3,7 +3,6 @@ package diagnose
 import (
 	"nettrace/analyze"
 	"nettrace/finding"
-	"nettrace/source"
 	"nettrace/tcp"
 )
 
@@ -28,7 +27,7 @@ func capturedPackets(r *analyze.Result, c *cliff) piece {
 			}
 			servers[capture.Source+" "+x.Key()] = true
 			if len(p.evidence) < 2 {
-				p.evidence = append(p.evidence, finding.At(source.Pos{Source: capture.Source, Record: x.Record, Offset: x.Offset}, "%s: requests of %d bytes take %d packets, answered by %d",
+				p.evidence = append(p.evidence, finding.At(capture.At(x.Record, x.Offset), "%s: requests of %d bytes take %d packets, answered by %d",
 					x.Name(), x.Exchanges.Usual.RequestBytes, x.Exchanges.Usual.RequestPackets, x.Exchanges.Usual.ServerPackets))
 			}
 		}

@@ -84,38 +84,57 @@ func (w *walker) path(p string, stdin io.Reader) bool {
 }
 
 func (w *walker) dir(root string) bool {
-	goOn := true
-	err := filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
-		if err != nil {
-			if goOn = w.yield(nil, readable(err)); !goOn {
-				return fs.SkipAll
-			}
-			return nil
+	files, errs := Files([]string{root}, w.ledger)
+	for _, err := range errs {
+		if !w.yield(nil, err) {
+			return false
 		}
-		if p != root && strings.HasPrefix(d.Name(), ".") {
-			w.ledger.Add("hidden-file", Note, Pos{Source: filepath.ToSlash(root)}, 1, d.Name()+" is hidden; name it on the command line to read it")
-			if d.IsDir() {
-				return fs.SkipDir
-			}
-			return nil
-		}
-		if d.IsDir() {
-			return nil
-		}
-		info, err := os.Stat(p)
-		if err != nil || !info.Mode().IsRegular() {
-			w.ledger.Add("not-a-file", Note, Pos{Source: filepath.ToSlash(root)}, 1, d.Name()+" is not a regular file (a link to a folder or to nothing, a device, a socket); skipped")
-			return nil
-		}
-		if goOn = w.file(p, info); !goOn {
-			return fs.SkipAll
-		}
-		return nil
-	})
-	if err != nil {
-		return w.yield(nil, readable(err))
 	}
-	return goOn
+	for _, p := range files {
+		if !w.path(p, nil) {
+			return false
+		}
+	}
+	return true
+}
+
+// Files returns the paths with each folder replaced by the regular files below it, in the order of their names. What is
+// passed over is entered into the ledger; a folder that cannot be read is an error beside the rest.
+func Files(paths []string, ledger *Ledger) (files []string, errs []error) {
+	for _, root := range paths {
+		if info, err := os.Stat(root); root == "-" || err != nil || !info.IsDir() {
+			files = append(files, root)
+			continue
+		}
+		note := func(name, text string) {
+			ledger.Add(name, Note, Pos{Source: filepath.ToSlash(root)}, 1, text)
+		}
+		filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
+			switch {
+			case err != nil:
+				errs = append(errs, readable(err))
+				return nil
+			case p != root && strings.HasPrefix(d.Name(), "."):
+				note("hidden-file", d.Name()+" is hidden; name it on the command line to read it")
+				if d.IsDir() {
+					return fs.SkipDir
+				}
+				return nil
+			case d.IsDir():
+				return nil
+			}
+			if info, err := os.Stat(p); err != nil || !info.Mode().IsRegular() {
+				note("not-a-file", d.Name()+" is not a regular file (a link to a folder or to nothing, a device, a socket); skipped")
+				return nil
+			}
+			if p == "-" { // which by itself is standard input
+				p = "./-"
+			}
+			files = append(files, p)
+			return nil
+		})
+	}
+	return files, errs
 }
 
 func (w *walker) file(p string, info fs.FileInfo) bool {

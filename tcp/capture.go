@@ -13,7 +13,8 @@ import (
 // Capture is what a tracker learnt of one capture. All times in it are since EpochSeconds, the whole second (Unix time) of
 // its first packet.
 type Capture struct {
-	Source       string           `json:"source"`
+	Source       string           `json:"source"`           // the first one of Pieces
+	Pieces       []Piece          `json:"pieces,omitempty"` // of a capture in several files
 	EpochSeconds int64            `json:"epoch_s"`
 	Start        unit.Nanos       `json:"start_ns"`
 	End          unit.Nanos       `json:"end_ns"`
@@ -183,7 +184,7 @@ func (t *Tracker) capture() *Capture {
 		all.merge(s)
 	}
 	all.picture.merge(&t.picture)
-	c := &Capture{Source: t.source, EpochSeconds: t.clock.epoch, Start: t.clock.start, End: t.clock.end, Packets: t.packets, Totals: all.totals, Picture: all.picture.summary()}
+	c := &Capture{Source: t.source, Pieces: t.pieces, EpochSeconds: t.clock.epoch, Start: t.clock.start, End: t.clock.end, Packets: t.packets, Totals: all.totals, Picture: all.picture.summary()}
 	c.Totals.Tails.ranked()
 	c.Connections = all.kept.list()
 	c.Servers = all.servers.list()

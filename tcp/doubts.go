@@ -48,6 +48,7 @@ func perCapture(judge func(*Capture, finding.Params) (finding.Finding, bool)) fu
 			return nil
 		}
 		f.Source, f.Start, f.End = c.Source, c.Start, c.End
+		c.locate(f.Evidence)
 		f.Subject = finding.Subject{Kind: "capture", Key: "capture", Name: c.Source}
 		return []finding.Finding{f}
 	}

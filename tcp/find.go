@@ -15,6 +15,7 @@ type flow struct {
 	number          int64
 	seen            unit.Nanos // time of the last packet, copies included
 	isn             [2]uint32  // of the SYN packets
+	reached         [2]uint32  // sequence number behind the last packet by direction
 	syn, fin        [2]bool    // seen
 	rst             bool
 	closing         bool // it is in the list of the closing ones
@@ -74,7 +75,7 @@ func (t *Tracker) create(p *pcap.Packet, h *pcap.Header, hash uint32, fromHigh b
 	t.open.push(c)
 	_, server := c.ends()
 	if c.judged = t.admitted.admit(server); !c.judged {
-		t.ledger.Add("server-not-kept", source.Note, source.Pos{Source: t.source, Record: p.Record, Offset: p.Offset}, 1,
+		t.ledger.Add("server-not-kept", source.Note, t.at(p.Record, p.Offset), 1,
 			"more servers than are summed apart: rules do not judge the further ones")
 	}
 	return c
@@ -111,6 +112,7 @@ func (t *Tracker) release(c *conn) {
 // touch notes what the packet means for how long the connection stays, and puts it behind all others in its list.
 func (t *Tracker) touch(c *conn, dir int, h *pcap.Header, now unit.Nanos) {
 	c.seen = max(c.seen, now)
+	c.reached[dir] = h.Seq + uint32(h.Payload)
 	if h.Flags&(pcap.SYN|pcap.FIN|pcap.RST) != 0 {
 		c.control(dir, h)
 		if c.ended() && !c.closing {
@@ -134,9 +136,11 @@ func (f *flow) control(dir int, h *pcap.Header) {
 		return
 	case h.Flags&pcap.SYN != 0:
 		f.syn[dir], f.isn[dir] = true, h.Seq
+		f.reached[dir]++
 	}
 	if h.Flags&pcap.FIN != 0 {
 		f.fin[dir] = true
+		f.reached[dir]++
 	}
 }
 
@@ -155,7 +159,7 @@ func (t *Tracker) evict() {
 	if c == nil {
 		c = t.open.first
 		c.evicted = true
-		t.ledger.Add("connection-evicted", source.Warning, source.Pos{Source: t.source, Offset: c.offset, Record: c.record}, 1,
+		t.ledger.Add("connection-evicted", source.Warning, t.at(c.record, c.offset), 1,
 			"more connections at once than the table holds: the longest idle one was finished; its later packets count as another connection")
 	}
 	t.finish(c)

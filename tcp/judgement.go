@@ -50,6 +50,7 @@ func judgeAll(c *Capture, p finding.Params, servers []Server, group func(netip.A
 		f.Start, f.End = t.Start, t.End
 		f.Caveats = append(f.Caveats, t.caveats(minds)...)
 		slices.SortStableFunc(f.Evidence, func(a, b finding.Evidence) int { return cmp.Compare(a.Record, b.Record) })
+		c.locate(f.Evidence)
 		found = append(found, f)
 	}
 	return found
@@ -134,7 +135,7 @@ func (s *trial) evidence(dir int, text func(*Connection, *Event) string, of ...k
 	slices.SortFunc(all, byRecord)
 	var list []finding.Evidence
 	for _, e := range all {
-		said := text(e.Connection, e.Event)
+		said := s.capture.explain(e.Connection, e.Event, text)
 		if s.Connections > 1 {
 			said = e.Connection.Name() + ": " + said
 		}

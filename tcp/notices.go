@@ -110,7 +110,7 @@ func mergeNotices(a, b []Notice) []Notice {
 // noticed takes an ICMP packet into account.
 func (t *Tracker) noticed(p *pcap.Packet, h *pcap.Header, now unit.Nanos) {
 	if !t.notices.take(p, h, now) {
-		t.ledger.Add("notice-not-kept", source.Note, source.Pos{Source: t.source, Record: p.Record, Offset: p.Offset}, 1,
+		t.ledger.Add("notice-not-kept", source.Note, t.at(p.Record, p.Offset), 1,
 			"more flows with ICMP errors than are kept apart: rules do not judge the further ones")
 	}
 }

@@ -49,7 +49,7 @@ func judgeReset(s *trial) (f finding.Finding, ok bool) {
 		{Name: "aborted", Value: float64(o.Aborted), Unit: "connections"},
 		{Name: "aborted_share", Value: part, Unit: "ratio", Threshold: finding.Threshold(s.params["warning-share"])},
 	}
-	f.Evidence = s.examples(resetText)
+	f.Evidence = s.examples(func(k *Connection) (source.Pos, string) { return resetText(k, s.capture.At(k.Record, 0).Record) })
 	f.Advice = []finding.Advice{
 		{Text: "refused: nobody listens on that port (ss -ltn), or a firewall rejects; cut off: look into the log of the side that sent the RST, and whether it closed with unread data or SO_LINGER 0", Reference: "ss(8), socket(7)"},
 		s.show("tcp.flags.reset == 1"),
@@ -60,11 +60,12 @@ func judgeReset(s *trial) (f finding.Finding, ok bool) {
 // fewResets is how many connections must be cut off to be a habit; own choice.
 const fewResets = 4
 
-func resetText(k *Connection) (source.Pos, string) {
+// resetText explains a reset. first is the number of the connection's first packet in its file.
+func resetText(k *Connection, first int64) (source.Pos, string) {
 	pos := source.Pos{Offset: k.ResetOffset, Record: k.ResetRecord}
 	switch {
 	case k.Opening.Refused > 0:
-		return pos, fmt.Sprintf("RST to the SYN of #%d", k.Record)
+		return pos, fmt.Sprintf("RST to the SYN of #%d", first)
 	case k.Opening.Aborted > 0:
 		d := &k.Directions
 		return pos, fmt.Sprintf("RST after %d bytes out and %d in", d[ClientToServer].Bytes, d[ServerToClient].Bytes)

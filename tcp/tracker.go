@@ -56,6 +56,9 @@ type Tracker struct {
 
 	datagrams datagrams
 	notices   notices
+
+	piece  Piece   // the file at hand
+	pieces []Piece // nil while there is but one
 }
 
 // NewTracker returns a tracker for the capture of that name. What it drops goes into the ledger.
@@ -67,6 +70,12 @@ func NewTracker(name string, o Options, ledger *source.Ledger) *Tracker {
 // Add takes a packet with its decoded headers into account. Neither is kept. With workers the mark is not known yet and
 // is zero.
 func (t *Tracker) Add(p *pcap.Packet, h *pcap.Header) Mark {
+	if t.piece.Record > 0 || t.piece.Offset > 0 {
+		whole := *p
+		whole.Record += t.piece.Record
+		whole.Offset += t.piece.Offset
+		p = &whole
+	}
 	now, timed := t.clock.at(p)
 	t.packets.count(p, h)
 	t.picture.look(p, h, now, timed)
@@ -135,6 +144,15 @@ func (t *Tracker) Finish() *Capture {
 	}
 	return t.capture()
 }
+
+// at is the place of a record in its file.
+func (t *Tracker) at(record, offset int64) source.Pos { return at(t.source, t.pieces, record, offset) }
+
+// Epoch is the second since which the times of the capture count (Unix time), 0 before the first packet with a time.
+func (t *Tracker) Epoch() int64 { return t.clock.epoch }
+
+// End is the time of the latest packet since the Unix epoch.
+func (t *Tracker) End() unit.Nanos { return unit.Nanos(t.clock.epoch)*unit.Second + t.clock.end }
 
 // clock turns times since the Unix epoch into times since the whole second of the first packet.
 type clock struct {

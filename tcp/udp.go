@@ -148,7 +148,7 @@ func (t *Tracker) newFlow(p *pcap.Packet, h *pcap.Header, k flowKey, fromHigh bo
 	}
 	if len(d.at) >= d.maxFlows {
 		oldest := d.idle.first
-		t.ledger.Add("flow-evicted", source.Warning, source.Pos{Source: t.source, Record: oldest.record, Offset: oldest.offset}, 1,
+		t.ledger.Add("flow-evicted", source.Warning, t.at(oldest.record, oldest.offset), 1,
 			"more UDP flows at once than the table holds: the longest idle one was finished; its later packets count as another flow")
 		d.totals.Evicted++
 		d.finish(oldest)

@@ -62,6 +62,7 @@ func (t *flowTrial) finish(f finding.Finding) finding.Finding {
 		f.Caveats = append(f.Caveats, fmt.Sprintf("the capture says that it dropped %s (capture/loss): they lack here though the network delivered them", count(n, "packet")))
 	}
 	slices.SortStableFunc(f.Evidence, func(a, b finding.Evidence) int { return cmp.Compare(a.Record, b.Record) })
+	t.capture.locate(f.Evidence)
 	return f
 }
 
