@@ -65,12 +65,22 @@ func (f *functions) parse(text []byte) Frame {
 	if !key.Inlined {
 		key.DSO = f.intern(p.dso)
 	}
+	return Frame{Function: f.function(key), Offset: p.offset, HasOffset: p.hasOffset, damaged: p.damaged}
+}
+
+// function returns the one function that is equal to key but for its ID.
+func (f *functions) function(key Function) *Function {
 	function, known := f.byName[key]
 	if !known {
 		function = &Function{ID: len(f.byName), Symbol: key.Symbol, DSO: key.DSO, Inlined: key.Inlined}
 		f.byName[key] = function
 	}
-	return Frame{Function: function, Offset: p.offset, HasOffset: p.hasOffset, damaged: p.damaged}
+	return function
+}
+
+// named returns the function of a symbol in an object.
+func (f *functions) named(symbol, object string) *Function {
+	return f.function(Function{Symbol: symbol, DSO: object})
 }
 
 // frameText is the text of a frame behind its address, taken apart.

@@ -123,6 +123,17 @@ func (in *Input) watched(ahead int64, err error) {
 	}
 }
 
+// Discard consumes n bytes and returns how many there were.
+func (in *Input) Discard(n int64) int64 {
+	left := n
+	for left > 0 && (in.start < in.end || in.fill(len(in.buf))) {
+		step := int(min(left, int64(in.end-in.start)))
+		in.consume(step)
+		left -= int64(step)
+	}
+	return n - left
+}
+
 func (in *Input) consume(n int) {
 	in.start += n
 	in.offset += int64(n)

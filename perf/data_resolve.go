@@ -1,0 +1,177 @@
+package perf
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"nettrace/symbol"
+)
+
+// Context marks of call chains: what follows is an address of this kind (include/uapi/linux/perf_event.h, enum
+// perf_callchain_context).
+const (
+	contextMax        = ^uint64(4095 - 1) // values from here on are marks
+	contextHypervisor = ^uint64(32 - 1)
+	contextKernel     = ^uint64(128 - 1)
+	contextUser       = ^uint64(512 - 1)
+	contextDeferred   = ^uint64(640 - 1)
+)
+
+// stack makes the frames of a sample.
+func (r *DataReader) stack(rec *record, a *attr, s *rawSample) {
+	e := &r.event
+	if len(s.chain) == 0 {
+		if a.has(fieldIP) && a.kind != typeTracepoint {
+			r.push(rec.mode(), s.pid, s.ip)
+		}
+		return
+	}
+	mode := modeUser
+	for chain := s.chain; len(chain) >= 8 && len(e.Stack) < maxDepth; chain = chain[8:] {
+		ip := r.u64(chain)
+		if ip < contextMax {
+			r.push(mode, s.pid, ip)
+			continue
+		}
+		switch ip {
+		case contextKernel:
+			mode = modeKernel
+		case contextUser:
+			mode = modeUser
+		case contextHypervisor:
+			mode = modeHypervisor
+		default: // deferred to a later record, or of a guest: its addresses are none of ours
+			return
+		}
+	}
+}
+
+func (r *DataReader) push(mode cpuMode, pid int32, ip uint64) {
+	space := r.kernel.id
+	if mode == modeUser || mode == modeUnknown {
+		if pid != r.spacePID || r.space == nil {
+			r.space, r.spacePID = r.processes.space(pid), pid
+		}
+		space = r.space.id
+	} else if mode != modeKernel {
+		r.event.Stack = append(r.event.Stack, Frame{Function: r.functions.named(Unknown, Unknown), Address: ip})
+		return
+	}
+	slot := &r.cache[(ip^ip>>17^uint64(space)*0x9e3779b97f4a7c15)%uint64(len(r.cache))]
+	if slot.ip != ip || slot.space != space || slot.frame.Function == nil {
+		slot.ip, slot.space = ip, space
+		if mode == modeKernel {
+			slot.frame, slot.misses = r.kernelFrame(ip)
+		} else {
+			slot.frame, slot.misses = r.userFrame(ip)
+		}
+	}
+	if slot.misses != nil {
+		*slot.misses++
+	}
+	r.counts.frames++
+	r.event.Stack = append(r.event.Stack, slot.frame)
+}
+
+// cached is what was found of an address.
+type cached struct {
+	ip     uint64
+	space  uint32
+	frame  Frame
+	misses *int64 // counts the frames without a function of this object, nil if it has one
+}
+
+// cacheSize is more than the distinct addresses of most recordings.
+const cacheSize = 1 << 16
+
+// userFrame finds the function of an address of the current process. Its printed address is that in the object.
+func (r *DataReader) userFrame(ip uint64) (Frame, *int64) {
+	m := r.space.find(ip)
+	if m == nil {
+		return Frame{Function: r.functions.named(Unknown, Unknown), Address: ip}, &r.counts.unmapped
+	}
+	o := m.object
+	r.open(o)
+	address, s, ok := ip, symbol.Symbol{}, false
+	if o.raw {
+		s, ok = o.jit.Find(ip)
+	} else {
+		address += m.pgoff - m.start
+		if o.symbols != nil {
+			s, ok = o.symbols.AtOffset(address)
+		}
+	}
+	if !ok {
+		return Frame{Function: r.functions.named(Unknown, o.name), Address: address}, &o.unresolved
+	}
+	return Frame{Function: r.functions.named(s.Name, o.name), Address: address, Offset: address - s.Start, HasOffset: true}, nil
+}
+
+func (r *DataReader) open(o *object) {
+	switch {
+	case o.opened:
+	case o.raw:
+		o.jit = r.symbols.JIT(int(o.pid))
+	default:
+		o.symbols = r.symbols.Object(o.build, o.name)
+	}
+	o.opened = true
+}
+
+// kernelFrame finds the function of an address of the kernel: one loaded at run time, one of a module, or of the kernel
+// itself, whose symbols also name what lies outside of its text, such as code that only runs at the start.
+func (r *DataReader) kernelFrame(ip uint64) (Frame, *int64) {
+	k := &r.kernel
+	if m := k.symbols.find(ip); m != nil {
+		return Frame{Function: r.functions.named(m.object.name, m.object.name), Address: ip, Offset: ip - m.start, HasOffset: true}, nil
+	}
+	s, ok := r.symbols.Kernel().Find(ip, k.reference, k.address)
+	object := Unknown
+	if m := k.modules.find(ip); m != nil {
+		object = m.object.name
+	} else if ok || k.text.start <= ip && ip < k.text.end {
+		object = kernelName
+	}
+	if !ok {
+		return Frame{Function: r.functions.named(Unknown, object), Address: ip}, &k.unresolved
+	}
+	if s.Module != "" {
+		object = "[" + s.Module + "]"
+	}
+	return Frame{Function: r.functions.named(s.Name, object), Address: ip, Offset: ip - s.Start, HasOffset: true}, nil
+}
+
+// missesNamed bounds how many objects are named that would resolve frames.
+const missesNamed = 8
+
+// misses returns how many frames have no function, and the files that would tell it, those with most frames first.
+func (r *DataReader) misses() (frames int64, what []string) {
+	type miss struct {
+		name   string
+		frames int64
+	}
+	var list []miss
+	for _, o := range r.objects {
+		if o.unresolved > 0 {
+			frames += o.unresolved
+			list = append(list, miss{o.describe(), o.unresolved})
+		}
+	}
+	if n := r.kernel.unresolved; n > 0 {
+		frames += n
+		list = append(list, miss{"kallsyms of the recorded machine (cp /proc/kallsyms as root)", n})
+	}
+	slices.SortFunc(list, func(a, b miss) int { return cmp.Or(-cmp.Compare(a.frames, b.frames), cmp.Compare(a.name, b.name)) })
+	for _, m := range list[:min(len(list), missesNamed)] {
+		what = append(what, m.name)
+	}
+	return frames, what
+}
+
+func (o *object) describe() string {
+	if o.build == "" {
+		return o.name
+	}
+	return fmt.Sprintf("%s (build id %x)", o.name, o.build)
+}
