@@ -27,6 +27,11 @@ type Options struct {
 	Interval unit.Nanos
 	// Window has only the stack samples of a part of a recording's time read, where they have times.
 	Window perf.Window
+	// Symbols are files and folders that name the functions of binary recordings: kallsyms, System.map, ELF objects, build-id
+	// caches, archives of perf archive. What lies beside a recording is used without being asked for.
+	Symbols []string
+	// Inlined has functions that the compiler inlined appear as frames of their own in binary recordings.
+	Inlined bool
 	// Connections bounds how many connections of a capture the result describes, those with most to tell first; 0 stands
 	// for 1,000. All are judged.
 	Connections int

@@ -155,6 +155,8 @@ func Formats() []Format {
 			Doc: "Tables with a head whose columns are named after what they hold: sizes, threads, labels, rates with their units, CPU costs."},
 		{Name: "perf-script", Kind: Stacks, Sniff: perf.SniffScript, lines: readPerfScript, Record: "perf record -a -g -- sleep 10; perf script > x.perf.txt",
 			Doc: "The text of perf script in any selection of its fields."},
+		{Name: "perf-data", Kind: Stacks, Sniff: perf.SniffData, bytes: readPerfData, Record: "perf record -a -g -o x.perf.data -- sleep 10; cp /proc/kallsyms x.kallsyms; perf archive x.perf.data",
+			Doc: "Recordings of perf as they are, from files and pipes, of either byte order, with compressed records. Names of functions come from kallsyms, objects and archives beside the recording, or given with --symbols."},
 		{Name: "pmcstat", Kind: Stacks, Sniff: flame.SniffPmcstat, lines: readStacks(flame.ReadPmcstat), Record: "pmcstat -S unhalted-cycles -O x.pmc sleep 10; pmcstat -R x.pmc -z 100 -G x.pmcstat.txt",
 			Doc: "Call graphs of FreeBSD's hwpmc, one section for each counter, with each function's own share."},
 		{Name: "dtrace", Kind: Stacks, Sniff: flame.SniffDTrace, lines: readStacks(flame.ReadDTrace), Record: "dtrace -qn 'profile-997 {@[stack(), ustack()] = count()} tick-10s {exit(0)}' > x.dtrace.txt",

@@ -23,7 +23,7 @@ func (r *DataReader) stack(rec *record, a *attr, s *rawSample) {
 	e := &r.event
 	if len(s.chain) == 0 {
 		if a.has(fieldIP) && a.kind != typeTracepoint {
-			r.push(rec.mode(), s.pid, s.ip)
+			r.push(rec.mode(), s.pid, s.ip, false)
 		}
 		return
 	}
@@ -31,7 +31,7 @@ func (r *DataReader) stack(rec *record, a *attr, s *rawSample) {
 	for chain := s.chain; len(chain) >= 8 && len(e.Stack) < maxDepth; chain = chain[8:] {
 		ip := r.u64(chain)
 		if ip < contextMax {
-			r.push(mode, s.pid, ip)
+			r.push(mode, s.pid, ip, r.inlined && len(e.Stack) > 0)
 			continue
 		}
 		switch ip {
@@ -47,7 +47,9 @@ func (r *DataReader) stack(rec *record, a *attr, s *rawSample) {
 	}
 }
 
-func (r *DataReader) push(mode cpuMode, pid int32, ip uint64) {
+// push adds the frame of an address, behind those of the functions inlined there. A return address belongs to the call
+// before it.
+func (r *DataReader) push(mode cpuMode, pid int32, ip uint64, isReturn bool) {
 	space := r.kernel.id
 	if mode == modeUser || mode == modeUnknown {
 		if pid != r.spacePID || r.space == nil {
@@ -59,27 +61,33 @@ func (r *DataReader) push(mode cpuMode, pid int32, ip uint64) {
 		return
 	}
 	slot := &r.cache[(ip^ip>>17^uint64(space)*0x9e3779b97f4a7c15)%uint64(len(r.cache))]
-	if slot.ip != ip || slot.space != space || slot.frame.Function == nil {
-		slot.ip, slot.space = ip, space
+	if slot.ip != ip || slot.space != space || slot.isReturn != isReturn || slot.frame.Function == nil {
+		*slot = cached{ip: ip, space: space, isReturn: isReturn}
 		if mode == modeKernel {
 			slot.frame, slot.misses = r.kernelFrame(ip)
 		} else {
 			slot.frame, slot.misses = r.userFrame(ip)
+			slot.inlined = r.inlines(ip, &slot.frame, isReturn)
 		}
 	}
 	if slot.misses != nil {
 		*slot.misses++
 	}
 	r.counts.frames++
+	for _, f := range slot.inlined {
+		r.event.Stack = append(r.event.Stack, Frame{Function: f, Address: slot.frame.Address})
+	}
 	r.event.Stack = append(r.event.Stack, slot.frame)
 }
 
 // cached is what was found of an address.
 type cached struct {
-	ip     uint64
-	space  uint32
-	frame  Frame
-	misses *int64 // counts the frames without a function of this object, nil if it has one
+	ip       uint64
+	space    uint32
+	isReturn bool
+	frame    Frame
+	inlined  []*Function // innermost first
+	misses   *int64      // counts the frames without a function of this object, nil if it has one
 }
 
 // cacheSize is more than the distinct addresses of most recordings.
@@ -106,6 +114,21 @@ func (r *DataReader) userFrame(ip uint64) (Frame, *int64) {
 		return Frame{Function: r.functions.named(Unknown, o.name), Address: address}, &o.unresolved
 	}
 	return Frame{Function: r.functions.named(s.Name, o.name), Address: address, Offset: address - s.Start, HasOffset: true}, nil
+}
+
+// inlines returns the functions inlined at a frame's place.
+func (r *DataReader) inlines(ip uint64, f *Frame, isReturn bool) (list []*Function) {
+	if !r.inlined {
+		return nil
+	}
+	m := r.space.find(ip)
+	if m == nil || m.object.symbols == nil {
+		return nil
+	}
+	for _, name := range m.object.symbols.Inlines(f.Address, isReturn) {
+		list = append(list, r.functions.function(Function{Symbol: name, Inlined: true}))
+	}
+	return list
 }
 
 func (r *DataReader) open(o *object) {

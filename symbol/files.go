@@ -10,6 +10,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -28,6 +29,7 @@ type Files struct {
 	folders []string           // roots, build-id caches
 	jit     map[int]*Table     // by process
 	found   map[wanted]*Object // what was looked for, nil if it was not found
+	used    []string           // the files that answered
 }
 
 type wanted struct{ build, path string }
@@ -122,10 +124,16 @@ func (f *Files) kallsyms(name string, r io.Reader) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
+	f.setKernel(k, name)
+	return nil
+}
+
+// setKernel takes the first kernel that is given.
+func (f *Files) setKernel(k *Kernel, name string) {
 	if f.kernel == nil {
 		f.kernel = k
+		f.use(name)
 	}
-	return nil
 }
 
 func (f *Files) elf(name string, r io.ReaderAt) error {
@@ -134,9 +142,7 @@ func (f *Files) elf(name string, r io.ReaderAt) error {
 		return err
 	}
 	if k := o.kernel(); k != nil {
-		if f.kernel == nil {
-			f.kernel = k
-		}
+		f.setKernel(k, name)
 		return nil
 	}
 	f.objects = append(f.objects, o)
@@ -199,8 +205,19 @@ func (f *Files) Object(build, name string) *Object {
 	for i := 0; o == nil && i < len(f.folders); i++ {
 		o = f.inFolder(f.folders[i], build, name)
 	}
-	f.found[key] = o
+	if f.found[key] = o; o != nil {
+		f.use(o.Path)
+	}
 	return o
+}
+
+// Used returns the files in which something was looked up, in the order in which they were first.
+func (f *Files) Used() []string { return f.used }
+
+func (f *Files) use(path string) {
+	if !slices.Contains(f.used, path) {
+		f.used = append(f.used, path)
+	}
 }
 
 func (f *Files) given(build, name string) *Object {

@@ -31,13 +31,17 @@ func analyzeCommand(e *env) *cobra.Command {
 
 // inputFlags are the flags of all commands that read recordings.
 type inputFlags struct {
-	format string
-	strict bool
+	format  string
+	strict  bool
+	symbols []string
+	inlined bool
 }
 
 func (f *inputFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.format, "format", "", "read all inputs as this format instead of recognising them")
 	cmd.Flags().BoolVar(&f.strict, "strict", false, "exit with 4 if an input is damaged or lost data")
+	cmd.Flags().StringArrayVar(&f.symbols, "symbols", nil, "file or folder that names functions of binary recordings: kallsyms, System.map, an object, an archive of perf archive, a build-id cache, a root; may be repeated")
+	cmd.Flags().BoolVar(&f.inlined, "inlined", false, "show functions that the compiler inlined, of binary recordings with debug information")
 }
 
 // paths returns what to read: the arguments, or standard input if there are none and it holds data.
@@ -73,7 +77,7 @@ func analyzeFlags(e *env, cmd *cobra.Command) func(*cobra.Command, []string) err
 		if err != nil {
 			return err
 		}
-		r, err := e.analyze(cmd.Context(), args, analyze.Options{Format: in.format, Params: set}, !noPredict)
+		r, err := e.analyze(cmd.Context(), args, analyze.Options{Format: in.format, Symbols: in.symbols, Inlined: in.inlined, Params: set}, !noPredict)
 		if r == nil {
 			return err
 		}

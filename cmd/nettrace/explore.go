@@ -38,7 +38,7 @@ it prints the text of analyze instead.`,
 		if err != nil {
 			return err
 		}
-		read := analyze.Options{Format: in.format, Params: set, Stdin: e.stdin}
+		read := analyze.Options{Format: in.format, Symbols: in.symbols, Inlined: in.inlined, Params: set, Stdin: e.stdin}
 		style := e.style(color, false)
 		if !e.terminal || os.Getenv("TERM") == "dumb" {
 			return e.exploreAsText(cmd, args, read, style, in.strict)

@@ -28,7 +28,7 @@ everything else of FIELD=VALUE, FIELD!=VALUE, FIELD>VALUE and so on, all of whic
 	in.add(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		filter := strings.Join(args[1:], " ")
-		ledger, err := analyze.Records(cmd.Context(), args[0], filter, analyze.Options{Stdin: e.stdin, Format: in.format}, report.JSONLines(e.stdout))
+		ledger, err := analyze.Records(cmd.Context(), args[0], filter, analyze.Options{Stdin: e.stdin, Format: in.format, Symbols: in.symbols, Inlined: in.inlined}, report.JSONLines(e.stdout))
 		e.warn(ledger.Entries())
 		return couldNot(err)
 	}

@@ -35,7 +35,7 @@ printed whole. It holds its result: analyze reads the page as it reads recording
 		if err != nil {
 			return err
 		}
-		r, err := e.analyze(cmd.Context(), args, analyze.Options{Format: in.format, Params: set}, true)
+		r, err := e.analyze(cmd.Context(), args, analyze.Options{Format: in.format, Symbols: in.symbols, Inlined: in.inlined, Params: set}, true)
 		if r == nil {
 			return err
 		}
