@@ -15,7 +15,7 @@ import (
 var groups = [][]string{
 	{"unit"},
 	{"source", "kernel"},
-	{"finding"},
+	{"finding", "symbol"},
 	{"perf", "pcap"},
 	{"tcp", "lockstat", "flame", "coalesce", "bench"},
 	{"datapath"},

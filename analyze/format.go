@@ -21,6 +21,7 @@ const (
 	Counters   Kind = "counters"
 	Interrupts Kind = "interrupts"
 	Benchmark  Kind = "benchmark"
+	Symbols    Kind = "symbols"
 	Written    Kind = "result"
 )
 
@@ -157,6 +158,10 @@ func Formats() []Format {
 			Doc: "The text of perf script in any selection of its fields."},
 		{Name: "perf-data", Kind: Stacks, Sniff: perf.SniffData, bytes: readPerfData, Record: "perf record -a -g -o x.perf.data -- sleep 10; cp /proc/kallsyms x.kallsyms; perf archive x.perf.data",
 			Doc: "Recordings of perf as they are, from files and pipes, of either byte order, with compressed records. Names of functions come from kallsyms, objects and archives beside the recording, or given with --symbols."},
+		{Name: "kallsyms", Kind: Symbols, Sniff: sniffKallsyms, bytes: skipSymbols, Record: "cp /proc/kallsyms x.kallsyms",
+			Doc: "The kernel's symbols, from /proc/kallsyms or System.map: they name the functions of binary recordings beside them."},
+		{Name: "elf", Kind: Symbols, Sniff: sniffELF, bytes: skipSymbols, Record: "cp /usr/lib/debug/boot/vmlinux-$(uname -r) .",
+			Doc: "Programs, libraries and kernels: their symbols and debug information name the functions of binary recordings beside them."},
 		{Name: "pmcstat", Kind: Stacks, Sniff: flame.SniffPmcstat, lines: readStacks(flame.ReadPmcstat), Record: "pmcstat -S unhalted-cycles -O x.pmc sleep 10; pmcstat -R x.pmc -z 100 -G x.pmcstat.txt",
 			Doc: "Call graphs of FreeBSD's hwpmc, one section for each counter, with each function's own share."},
 		{Name: "dtrace", Kind: Stacks, Sniff: flame.SniffDTrace, lines: readStacks(flame.ReadDTrace), Record: "dtrace -qn 'profile-997 {@[stack(), ustack()] = count()} tick-10s {exit(0)}' > x.dtrace.txt",

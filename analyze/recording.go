@@ -1,7 +1,9 @@
 package analyze
 
 import (
+	"bytes"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -96,4 +98,27 @@ func recordingFacts(r *perf.DataReader) []Fact {
 		add("symbols", path)
 	}
 	return facts
+}
+
+// sniffKallsyms and sniffELF recognise the files that name functions, so that a folder of recordings with them is all
+// understood. They are read when a recording needs them (symbol.Beside).
+func sniffKallsyms(head []byte) source.Match {
+	if symbol.SniffKallsyms(head) {
+		return source.Strong
+	}
+	return source.No
+}
+
+func sniffELF(head []byte) source.Match {
+	if bytes.HasPrefix(head, []byte("\x7fELF")) {
+		return source.Strong
+	}
+	return source.No
+}
+
+// skipSymbols goes over a file of symbols.
+func skipSymbols(r *reader, out *Source) error {
+	_, err := io.Copy(io.Discard, r.src.Input)
+	out.Note = "names functions of the binary recordings beside it"
+	return err
 }

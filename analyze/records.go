@@ -56,7 +56,19 @@ func records(ctx context.Context, src *source.Source, o Options, ledger *source.
 	formats := Formats()
 	for i := range formats {
 		if formats[i].Name == "perf-script" {
-			formats[i].lines = func(_ *reader, _ *Source, l *source.Lines) error { return samples(l, ledger, emit) }
+			formats[i].lines = func(_ *reader, _ *Source, l *source.Lines) error {
+				return samples(perf.NewScriptReader(l, ledger), emit)
+			}
+		}
+		if formats[i].Name == "perf-data" {
+			formats[i].bytes = func(r *reader, _ *Source) error {
+				recording, closeAll, err := openPerfData(r.src, ledger, o)
+				if err != nil {
+					return err
+				}
+				defer closeAll()
+				return samples(recording, emit)
+			}
 		}
 	}
 	r := reader{analysis: a, ctx: ctx, formats: formats, src: src, options: o}
@@ -189,10 +201,9 @@ type SampleRecord struct {
 	Pos     source.Pos `json:"pos"`
 }
 
-func samples(l *source.Lines, ledger *source.Ledger, emit func(any) error) error {
-	reader := perf.NewScriptReader(l, ledger)
+func samples(events perf.Events, emit func(any) error) error {
 	for {
-		e, err := reader.Next()
+		e, err := events.Next()
 		if err != nil || e == nil {
 			return eof(err)
 		}

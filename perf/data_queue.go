@@ -11,8 +11,8 @@ import (
 // again from the file, if it can be; beyond the second, or if it cannot, the earlier half of what waits is handed on
 // before it is known to be complete.
 const (
-	waitingBytes   = 16 << 20
-	waitingRecords = 1 << 20
+	waitingBytes   = 8 << 20
+	waitingRecords = 1 << 18
 )
 
 // queue puts records in the order of their times. The kernel's buffers, one for each CPU, are written to the file in

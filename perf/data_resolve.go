@@ -90,8 +90,8 @@ type cached struct {
 	misses   *int64      // counts the frames without a function of this object, nil if it has one
 }
 
-// cacheSize is more than the distinct addresses of most recordings.
-const cacheSize = 1 << 16
+// cacheSize is more than the distinct addresses that most recordings come back to.
+const cacheSize = 1 << 14
 
 // userFrame finds the function of an address of the current process. Its printed address is that in the object.
 func (r *DataReader) userFrame(ip uint64) (Frame, *int64) {

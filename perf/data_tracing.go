@@ -271,6 +271,7 @@ func (f *traceField) appendTo(b []byte, o order, payload []byte) []byte {
 	}
 	v, ok := f.number(o, payload)
 	switch {
+	case f.array:
 	case ok && f.signed:
 		return strconv.AppendInt(b, int64(v), 10)
 	case ok && f.size == 8:

@@ -326,11 +326,10 @@ func readMap(r io.Reader) (*Table, error) {
 		if !ok || err != nil || err2 != nil || name == "" {
 			continue
 		}
-		// Code is made anew at the same place: the last one counts.
-		entries = append(entries, entry{Symbol: Symbol{Name: name, Start: a}, size: n, position: -len(entries)})
+		entries = append(entries, entry{Symbol: Symbol{Name: name, Start: a}, size: n, position: len(entries)})
 	}
 	if len(entries) == 0 {
 		return nil, errors.New("no line of a map of run-time code; expected lines such as \"7f2c4000 1a0 Interpreter\"")
 	}
-	return newTable(entries), lines.Err()
+	return newLastTable(entries), lines.Err() // code is made anew at the same place
 }

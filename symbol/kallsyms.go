@@ -80,7 +80,7 @@ func readKallsyms(r io.Reader) (*Kernel, error) {
 	case shown == 0:
 		return nil, errHidden
 	}
-	k.modules = newKernelTable(modules)
+	k.modules = newLastTable(modules)
 	return k, nil
 }
 
@@ -131,5 +131,5 @@ func (k *Kernel) build(shift uint64) {
 		e.Start += shift
 		shifted[i] = e
 	}
-	k.table, k.shift = newKernelTable(shifted), shift
+	k.table, k.shift = newLastTable(shifted), shift
 }

@@ -37,10 +37,10 @@ func newTable(entries []entry) *Table {
 	return finished(entries)
 }
 
-// newKernelTable is the same for symbols that all lack a size, of which perf takes the last one of each address: it gives
+// newLastTable takes the last one of each address. Of the kernel's symbols, which all lack a size, perf does so: it gives
 // each the next one as its end, and then prefers those that are not empty (dso__load_kallsyms, tools/perf/util/symbol.c,
 // Linux 6.1).
-func newKernelTable(entries []entry) *Table {
+func newLastTable(entries []entry) *Table {
 	slices.SortFunc(entries, func(a, b entry) int {
 		return cmp.Or(cmp.Compare(a.Start, b.Start), -cmp.Compare(a.position, b.position))
 	})
