@@ -25,7 +25,7 @@ func readPerfData(r *reader, out *Source) error {
 	}
 	defer closeAll()
 	return readEvents(r, out, r.src.Input.Pos(), func(o flame.PerfOptions) (*flame.Profile, error) {
-		p, err := flame.FoldPerf(recording, source.Pos{Source: r.src.Path}, "perf-data", &r.ledger, o)
+		p, err := flame.FoldPerf(recording, source.Pos{Source: r.src.Path, Record: 1}, "perf-data", &r.ledger, o)
 		if p != nil {
 			out.Records, out.Facts = recording.Samples(), recordingFacts(recording)
 			if out.Bytes = r.src.Bytes; out.Bytes < 0 {
@@ -116,9 +116,30 @@ func sniffELF(head []byte) source.Match {
 	return source.No
 }
 
-// skipSymbols goes over a file of symbols.
-func skipSymbols(r *reader, out *Source) error {
-	_, err := io.Copy(io.Discard, r.src.Input)
-	out.Note = "names functions of the binary recordings beside it"
-	return err
+// skipKallsyms goes over the lines of the kernel's symbols.
+func skipKallsyms(_ *reader, out *Source, l *source.Lines) error {
+	for l.Next() {
+		if !symbol.IsKallsym(l.Bytes()) && l.Complete() {
+			l.Back()
+			break
+		}
+		out.Records++
+	}
+	out.Note = symbolsNote
+	return nil
+}
+
+const symbolsNote = "names functions of the binary recordings beside it"
+
+// skipELF goes over an object. Its table of sections, mostly the last thing in it, tells whether it is whole.
+func skipELF(r *reader, out *Source) error {
+	head := bytes.Clone(r.src.Input.Peek(64))
+	if _, err := io.Copy(io.Discard, r.src.Input); err != nil {
+		return err
+	}
+	out.Note = symbolsNote
+	if end := symbol.ObjectEnd(head); end > uint64(r.src.Input.Offset()) {
+		r.ledger.Add("cut-input", source.Warning, r.src.Input.Pos(), 1, fmt.Sprintf("the object's table of sections ends at byte %d, the input before it; copy it again", end))
+	}
+	return nil
 }

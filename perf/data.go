@@ -84,7 +84,7 @@ type counts struct {
 	unknownRecords                  int64
 	firstLate, firstLeft, firstID   source.Pos
 	firstUnwound, firstBranches     source.Pos
-	firstRecord                     source.Pos
+	firstRecord, firstMiss          source.Pos
 }
 
 // NewDataReader reads the head of a recording. Damage goes to the ledger; the error is that of an input that is no

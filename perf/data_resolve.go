@@ -71,7 +71,9 @@ func (r *DataReader) push(mode cpuMode, pid int32, ip uint64, isReturn bool) {
 		}
 	}
 	if slot.misses != nil {
-		*slot.misses++
+		if *slot.misses++; r.counts.firstMiss.Source == "" {
+			r.counts.firstMiss = r.pos(&r.record)
+		}
 	}
 	r.counts.frames++
 	for _, f := range slot.inlined {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"nettrace/source"
+	"nettrace/unit"
 )
 
 // time returns a record's time, by which it waits for its turn; 0 if it has none.
@@ -220,7 +221,7 @@ func (r *DataReader) finish() {
 func (r *DataReader) unresolved() {
 	share, what := r.misses()
 	if share > 0 {
-		r.ledger.Add("unresolved-frames", source.Note, r.posAt(0), share,
-			fmt.Sprintf("of %d frames these have no function: give --symbols with %s", r.counts.frames, strings.Join(what, ", ")))
+		r.ledger.Add("unresolved-frames", source.Note, r.counts.firstMiss, share,
+			fmt.Sprintf("of %s frames these have no function: give --symbols with %s", unit.Count(r.counts.frames), strings.Join(what, ", ")))
 	}
 }

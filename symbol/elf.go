@@ -2,6 +2,7 @@ package symbol
 
 import (
 	"debug/elf"
+	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"io"
@@ -52,6 +53,25 @@ func readObject(name string, r io.ReaderAt) (o *Object, err error) {
 	o.table = newTable(entries)
 	o.lines = newInlines(f)
 	return o, nil
+}
+
+// ObjectEnd returns where the table of sections of an ELF file ends, of which head is the header: 0 if it has none.
+func ObjectEnd(head []byte) uint64 {
+	if len(head) < 64 {
+		return 64
+	}
+	var order binary.ByteOrder = binary.LittleEndian
+	if head[elf.EI_DATA] == byte(elf.ELFDATA2MSB) {
+		order = binary.BigEndian
+	}
+	offset, size, n := order.Uint64(head[40:]), order.Uint16(head[58:]), order.Uint16(head[60:])
+	if elf.Class(head[elf.EI_CLASS]) == elf.ELFCLASS32 {
+		offset, size, n = uint64(order.Uint32(head[32:])), order.Uint16(head[46:]), order.Uint16(head[48:])
+	}
+	if offset == 0 || offset > 1<<62 {
+		return 0
+	}
+	return offset + uint64(size)*uint64(n)
 }
 
 // functions picks the functions out of a symbol table, as perf does (elf_sym__filter, tools/perf/util/symbol-elf.c).

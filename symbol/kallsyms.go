@@ -32,6 +32,12 @@ func SniffKallsyms(head []byte) bool {
 	return true
 }
 
+// IsKallsym reports whether a line is one of the kernel's symbols.
+func IsKallsym(line []byte) bool {
+	_, _, _, ok := parseKallsym(line)
+	return ok
+}
+
 // Kernel are the symbols of a kernel and its modules.
 type Kernel struct {
 	symbols []entry

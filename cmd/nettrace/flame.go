@@ -118,7 +118,7 @@ func (e *env) profile(cmd *cobra.Command, args []string, f *flameFlags) (*flame.
 	if err != nil {
 		return nil, err
 	}
-	r, errs := analyze.Inspect(cmd.Context(), paths, analyze.Options{Stdin: e.stdin, Format: f.in.format, Window: choice.window})
+	r, errs := analyze.Inspect(cmd.Context(), paths, analyze.Options{Stdin: e.stdin, Format: f.in.format, Symbols: f.in.symbols, Inlined: f.in.inlined, Window: choice.window})
 	e.warn(r.Ledger)
 	switch n := len(r.Models.Profiles); {
 	case n == 1:
