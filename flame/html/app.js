@@ -56,7 +56,8 @@
 
   let base = null; // the view of everything
   let panes = [];
-  let pattern = null, hits = new Uint8Array(names.length);
+  let pattern = null;
+  const hits = new Uint8Array(names.length);
   const views = new Map(); // by pane
 
   const nameOf = (view, node) => view.tree.frame[node] < 0 ? "all" : names[view.tree.frame[node]];
@@ -100,11 +101,6 @@
       return judge ? judge.label(name, view.sums.map((s) => s[node])) : name;
     },
     describe, paint: paintOf,
-    searching: () => pattern !== null,
-    hit: (pane, node) => {
-      const f = views.get(pane).tree.frame[node];
-      return f >= 0 && hits[f] === 1;
-    },
     changed: () => { showCrumbs(); showMatches(); later(showTable); remember(); },
     at: (pane, node) => { $("details").textContent = describe(pane, node).replaceAll("\n", "; "); current = pane; },
     over: (pane, node, x, y) => {
@@ -119,15 +115,11 @@
   const main = newPane($("graph"), "flame graph of " + head.title, hooks), above = newPane($("callers"), "callers", hooks);
   let current = main;
 
-  // later does something when the picture is drawn.
-  const waiting = new Set();
+  // later does something when the picture is drawn and nothing was done for a moment.
+  let waiting = 0;
   function later(what) {
-    if (waiting.has(what)) return;
-    waiting.add(what);
-    setTimeout(() => {
-      waiting.delete(what);
-      what();
-    }, 0);
+    clearTimeout(waiting);
+    waiting = setTimeout(what, 100);
   }
 
   // compute takes up what was chosen: the values, the time, the function in the middle.
@@ -216,6 +208,7 @@
     state.q = $("search").value;
     pattern = searchFor(state.q);
     names.forEach((name, f) => { hits[f] = pattern && pattern.test(name) ? 1 : 0; });
+    main.hits = above.hits = pattern ? hits : null;
     draw();
     showMatches();
     later(showTable);
@@ -231,16 +224,8 @@
       return;
     }
     const written = pattern.error ? "searched as it is written, since it is no regular expression (" + pattern.error + "): " : "";
-    const { tree, sums } = views.get(main), z = main.zoomed, shares = sums.slice(0, judge ? 2 : 1).map(() => 0);
-    let count = 0;
-    for (let i = z, covered = 0; i < tree.end[z]; i++) {
-      const f = tree.frame[i];
-      if (f < 0 || !hits[f] || !(main.total[i] > 0)) continue;
-      count++;
-      if (i < covered) continue;
-      shares.forEach((_, s) => { shares[s] += sums[s][i]; });
-      covered = tree.end[i];
-    }
+    const { tree, sums } = views.get(main), z = main.zoomed;
+    const { count, shares } = matched(tree, z, tree.end[z], hits, main.total, sums.slice(0, judge ? 2 : 1));
     const share = (s) => numbers.percent(shares[s] / (sums[s][z] || 1));
     $("matches").textContent = written + "matched " + (judge ? share(0) + " of base, " + share(1) + " of other" : share(0)) +
       (z || state.of ? " of what is shown" : "") + " in " + numbers.count(count) + (count === 1 ? " box" : " boxes");

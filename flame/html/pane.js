@@ -1,7 +1,7 @@
 // newPane shows a tree on a canvas. Only boxes that are at least a pixel wide and in view are drawn, found by halving the
 // rows, so that the time a picture takes does not grow with the tree. Beside the canvas, which says nothing to those who
 // do not see it, the pane is a tree of one item: the box that the keys are at.
-// hooks: label(node), describe(node), paint(node), hit(node) or null, changed(pane), at(node), over(node, x, y).
+// hooks: label(pane, node), describe(pane, node), paint(pane, node), changed(pane), at(pane, node), over(pane, node, x, y).
 function newPane(host, name, hooks) {
   "use strict";
   const ROW = 17, FONT = '12px ui-monospace,Menlo,Consolas,"DejaVu Sans Mono",monospace';
@@ -19,7 +19,7 @@ function newPane(host, name, hooks) {
   item.setAttribute("role", "treeitem");
   host.setAttribute("aria-activedescendant", item.id);
 
-  const pane = { host, tree: null, zoomed: 0, at: 0, path: [0], flame: true, limit: 0 };
+  const pane = { host, tree: null, zoomed: 0, at: 0, path: [0], flame: true, limit: 0, hits: null }; // hits says of each frame whether it is searched for
   let own, total, start, nodes, from, depth = 1, charWidth = 0;
 
   // show takes a tree with the widths of its nodes.
@@ -134,7 +134,7 @@ function newPane(host, name, hooks) {
     }
     if (level + 1 >= from.length) return;
     const [low, high] = span(level), x0 = start[pane.zoomed], scale = width / total[pane.zoomed];
-    const thin = { from: 0, to: -1, hit: false };
+    const thin = [], found = []; // runs of pixels whose boxes are narrower, each its begin and its end
     for (let i = low; i < high;) {
       const node = nodes[i], x = (start[node] - x0) * scale, w = total[node] * scale;
       if (w >= 1) {
@@ -142,35 +142,35 @@ function newPane(host, name, hooks) {
         i++;
         continue;
       }
-      const pixel = Math.floor(x), next = first(i + 1, high, x0 + (pixel + 1) / scale);
-      const hit = anyHit(i, next);
-      if (pixel > thin.to || hit !== thin.hit) {
-        rest(thin, y, look);
-        thin.from = pixel;
-        thin.hit = hit;
-      }
-      thin.to = pixel + 1;
-      i = Math.max(next, i + 1);
+      const pixel = Math.floor(x), next = Math.max(first(i + 1, high, x0 + (pixel + 1) / scale), i + 1);
+      extend(thin, pixel);
+      if (anyHit(i, next)) extend(found, pixel);
+      i = next;
     }
-    rest(thin, y, look);
+    fill(thin, y, look.rest);
+    fill(found, y, look.hit);
+  }
+
+  function extend(runs, pixel) {
+    if (runs.length && runs[runs.length - 1] >= pixel) runs[runs.length - 1] = pixel + 1;
+    else runs.push(pixel, pixel + 1);
+  }
+
+  function fill(runs, y, colour) {
+    if (!runs.length) return;
+    context.fillStyle = colour;
+    for (let i = 0; i < runs.length; i += 2) context.fillRect(runs[i], y, runs[i + 1] - runs[i], ROW - 1);
   }
 
   function anyHit(low, high) {
-    if (!hooks.searching()) return false;
-    for (let i = low; i < high; i++) if (hooks.hit(pane, nodes[i])) return true;
+    const { hits, tree } = pane, frame = tree.frame;
+    if (hits === null) return false;
+    for (let i = low; i < high; i++) if (hits[frame[nodes[i]]] === 1) return true;
     return false;
   }
 
-  // rest draws a run of boxes that are narrower than a pixel.
-  function rest(thin, y, look) {
-    if (thin.to < 0) return;
-    context.fillStyle = thin.hit ? look.hit : look.rest;
-    context.fillRect(thin.from, y, thin.to - thin.from, ROW - 1);
-    thin.to = -1;
-  }
-
   function box(node, x, w, y, look, above) {
-    const paint = hooks.paint(pane, node), hit = hooks.searching() && hooks.hit(pane, node);
+    const paint = hooks.paint(pane, node), hit = pane.hits !== null && pane.hits[pane.tree.frame[node]] === 1;
     context.globalAlpha = above ? 0.6 : 1;
     context.fillStyle = hit ? look.hit : paint.fill;
     context.fillRect(x, y, w > 2 ? w - 0.6 : w, ROW - 1);

@@ -148,3 +148,19 @@ function within(tree, begin, end, frames, own, total) {
   }
   return { self, all };
 }
+
+// matched adds up the nodes of a part of the tree whose frames are hit, once however many of them lie above one another,
+// and counts those that have a width.
+function matched(tree, begin, end, hits, width, sums) {
+  "use strict";
+  const { frame, end: below } = tree, shares = sums.map(() => 0);
+  let count = 0;
+  for (let i = begin, covered = 0; i < end; i++) {
+    if (!hits[frame[i]] || !(width[i] > 0)) continue;
+    count++;
+    if (i < covered) continue;
+    for (let s = 0; s < sums.length; s++) shares[s] += sums[s][i];
+    covered = below[i];
+  }
+  return { count, shares };
+}
