@@ -162,6 +162,8 @@ func Formats() []Format {
 			Doc: "The kernel's symbols, from /proc/kallsyms or System.map: they name the functions of binary recordings beside them."},
 		{Name: "elf", Kind: Symbols, Sniff: sniffELF, bytes: skipELF, Record: "cp /usr/lib/debug/boot/vmlinux-$(uname -r) .",
 			Doc: "Programs, libraries and kernels: their symbols and debug information name the functions of binary recordings beside them."},
+		{Name: "hwpmc", Kind: Stacks, Sniff: perf.SniffPMCLog, bytes: readPMCLog, Record: "pmcstat -S unhalted_core_cycles -O x.pmc sleep 10",
+			Doc: "Logs of FreeBSD's hwpmc as pmcstat -O writes them, of FreeBSD 8 to 15. Give --symbols with the recorded machine's /boot/kernel and programs, or its root."},
 		{Name: "pmcstat", Kind: Stacks, Sniff: flame.SniffPmcstat, lines: readStacks(flame.ReadPmcstat), Record: "pmcstat -S unhalted-cycles -O x.pmc sleep 10; pmcstat -R x.pmc -z 100 -G x.pmcstat.txt",
 			Doc: "Call graphs of FreeBSD's hwpmc, one section for each counter, with each function's own share."},
 		{Name: "dtrace", Kind: Stacks, Sniff: flame.SniffDTrace, lines: readStacks(flame.ReadDTrace), Record: "dtrace -qn 'profile-997 {@[stack(), ustack()] = count()} tick-10s {exit(0)}' > x.dtrace.txt",

@@ -36,25 +36,61 @@ func readPerfData(r *reader, out *Source) error {
 	})
 }
 
-// openPerfData opens a recording with its symbols.
-func openPerfData(src *source.Source, ledger *source.Ledger, o Options) (*perf.DataReader, func(), error) {
-	options := perf.DataOptions{Inlined: o.Inlined}
-	paths := o.Symbols
-	var file *os.File
-	if src.Seekable {
-		path := filepath.FromSlash(src.Path)
-		f, err := os.Open(path)
-		if err != nil {
-			return nil, nil, err
+// readPMCLog reads a log of FreeBSD's hwpmc.
+func readPMCLog(r *reader, out *Source) error {
+	watch(r.ctx, r.src, r.options)
+	log, err := openPMCLog(r.src, &r.ledger, r.options)
+	if err != nil {
+		return err
+	}
+	return readEvents(r, out, r.src.Input.Pos(), func(o flame.PerfOptions) (*flame.Profile, error) {
+		p, err := flame.FoldPerf(log, source.Pos{Source: r.src.Path, Record: 1}, "hwpmc", &r.ledger, o)
+		if p != nil {
+			for _, e := range p.Events {
+				out.Records += e.Samples
+			}
+			out.Facts = append(out.Facts, Fact{"log", log.Header().Version}, Fact{"CPU", log.Header().CPU})
+			out.Facts = append(out.Facts, symbolFacts(log.SymbolFiles())...)
 		}
-		file, options.At, options.Size = f, f, src.Bytes
-		paths = append(paths[:len(paths):len(paths)], symbol.Beside(path)...)
+		return p, err
+	})
+}
+
+func openPMCLog(src *source.Source, ledger *source.Ledger, o Options) (*perf.PMCLogReader, error) {
+	return perf.NewPMCLogReader(src.Input, ledger, openSymbols(src, ledger, o))
+}
+
+// openSymbols opens what the user gave to name functions, and what lies beside a recording.
+func openSymbols(src *source.Source, ledger *source.Ledger, o Options) *symbol.Files {
+	paths := o.Symbols
+	if src.Seekable {
+		paths = append(paths[:len(paths):len(paths)], symbol.Beside(filepath.FromSlash(src.Path))...)
 	}
 	files, errs := symbol.Open(paths)
 	for _, err := range errs {
 		ledger.Add("symbols-unreadable", source.Warning, source.Pos{Source: src.Path}, 1, err.Error())
 	}
-	options.Symbols = files
+	return files
+}
+
+func symbolFacts(paths []string) (facts []Fact) {
+	for _, path := range paths {
+		facts = append(facts, Fact{"symbols", path})
+	}
+	return facts
+}
+
+// openPerfData opens a recording with its symbols.
+func openPerfData(src *source.Source, ledger *source.Ledger, o Options) (*perf.DataReader, func(), error) {
+	options := perf.DataOptions{Inlined: o.Inlined, Symbols: openSymbols(src, ledger, o)}
+	var file *os.File
+	if src.Seekable {
+		f, err := os.Open(filepath.FromSlash(src.Path))
+		if err != nil {
+			return nil, nil, err
+		}
+		file, options.At, options.Size = f, f, src.Bytes
+	}
 	recording, err := perf.NewDataReader(src.Input, ledger, options)
 	if err != nil {
 		if file != nil {
@@ -94,10 +130,7 @@ func recordingFacts(r *perf.DataReader) []Fact {
 	if lost := r.Lost(); lost.Events > 0 {
 		add("lost", unit.Count(lost.Events)+" samples")
 	}
-	for _, path := range r.SymbolFiles() {
-		add("symbols", path)
-	}
-	return facts
+	return append(facts, symbolFacts(r.SymbolFiles())...)
 }
 
 // sniffKallsyms and sniffELF recognise the files that name functions, so that a folder of recordings with them is all

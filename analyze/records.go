@@ -60,6 +60,15 @@ func records(ctx context.Context, src *source.Source, o Options, ledger *source.
 				return samples(perf.NewScriptReader(l, ledger), emit)
 			}
 		}
+		if formats[i].Name == "hwpmc" {
+			formats[i].bytes = func(r *reader, _ *Source) error {
+				log, err := openPMCLog(r.src, ledger, o)
+				if err != nil {
+					return err
+				}
+				return samples(log, emit)
+			}
+		}
 		if formats[i].Name == "perf-data" {
 			formats[i].bytes = func(r *reader, _ *Source) error {
 				recording, closeAll, err := openPerfData(r.src, ledger, o)

@@ -136,11 +136,22 @@ func FuzzTraceFormat(f *testing.F) {
 	})
 }
 
+// BenchmarkData reads a recording of 50 times the data of a fixture.
 func BenchmarkData(b *testing.B) {
-	content := recording(b, "process.perf.data")
+	content := repeated(recording(b, "process.perf.data"), 50)
 	b.SetBytes(int64(len(content)))
 	b.ReportAllocs()
 	for b.Loop() {
 		survive(b, content)
 	}
+}
+
+// repeated returns a recording with its data n times, and without feature sections.
+func repeated(content []byte, n int) []byte {
+	offset, size := binary.LittleEndian.Uint64(content[40:]), binary.LittleEndian.Uint64(content[48:])
+	data := content[offset : offset+size]
+	out := append(bytes.Clone(content[:offset]), bytes.Repeat(data, n)...)
+	binary.LittleEndian.PutUint64(out[48:], size*uint64(n))
+	clear(out[72:104])
+	return out
 }

@@ -170,28 +170,32 @@ func (r *DataReader) kernelFrame(ip uint64) (Frame, *int64) {
 // missesNamed bounds how many objects are named that would resolve frames.
 const missesNamed = 8
 
-// misses returns how many frames have no function, and the files that would tell it, those with most frames first.
-func (r *DataReader) misses() (frames int64, what []string) {
-	type miss struct {
-		name   string
-		frames int64
-	}
-	var list []miss
-	for _, o := range r.objects {
+// miss is an object, or the kernel, with the frames that have no function for want of it.
+type miss struct {
+	name   string
+	frames int64
+}
+
+// missing lists the objects whose functions have no names, those with most frames first.
+func missing[K comparable](objects map[K]*object) (list []miss) {
+	for _, o := range objects {
 		if o.unresolved > 0 {
-			frames += o.unresolved
 			list = append(list, miss{o.describe(), o.unresolved})
 		}
 	}
-	if n := r.kernel.unresolved; n > 0 {
-		frames += n
-		list = append(list, miss{"kallsyms of the recorded machine (cp /proc/kallsyms as root)", n})
-	}
+	sortMisses(list)
+	return list
+}
+
+func sortMisses(list []miss) {
 	slices.SortFunc(list, func(a, b miss) int { return cmp.Or(-cmp.Compare(a.frames, b.frames), cmp.Compare(a.name, b.name)) })
+}
+
+func missNames(list []miss) (names []string) {
 	for _, m := range list[:min(len(list), missesNamed)] {
-		what = append(what, m.name)
+		names = append(names, m.name)
 	}
-	return frames, what
+	return names
 }
 
 func (o *object) describe() string {

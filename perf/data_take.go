@@ -219,9 +219,16 @@ func (r *DataReader) finish() {
 
 // unresolved says which share of the frames has no name, and what would name them.
 func (r *DataReader) unresolved() {
-	share, what := r.misses()
-	if share > 0 {
-		r.ledger.Add("unresolved-frames", source.Note, r.counts.firstMiss, share,
-			fmt.Sprintf("of %s frames these have no function: give --symbols with %s", unit.Count(r.counts.frames), strings.Join(what, ", ")))
+	list, frames := missing(r.objects), int64(0)
+	if n := r.kernel.unresolved; n > 0 {
+		list = append(list, miss{"kallsyms of the recorded machine (cp /proc/kallsyms as root)", n})
+		sortMisses(list)
+	}
+	for _, m := range list {
+		frames += m.frames
+	}
+	if frames > 0 {
+		r.ledger.Add("unresolved-frames", source.Note, r.counts.firstMiss, frames,
+			fmt.Sprintf("of %s frames these have no function: give --symbols with %s", unit.Count(r.counts.frames), strings.Join(missNames(list), ", ")))
 	}
 }

@@ -19,6 +19,12 @@ type Object struct {
 	Path  string // as it was given
 	Build string // id, in its bytes
 
+	// Base is the address that the object is linked to begin at, 0 for one that may be anywhere. Its code lies between
+	// TextStart and TextEnd of the same addresses.
+	Base, TextStart, TextEnd uint64
+	Interpreter              string // that loads it, "" for one that is no program
+	Entry                    uint64 // where it begins to run
+
 	table *Table
 	loads []load
 	lines *inlines // nil without DWARF
@@ -44,6 +50,7 @@ func readObject(name string, r io.ReaderAt) (o *Object, err error) {
 			o.loads = append(o.loads, load{p.Off, p.Filesz, p.Vaddr})
 		}
 	}
+	o.image(f)
 	symbols, _ := f.Symbols()
 	if len(functions(f, symbols)) == 0 {
 		symbols, _ = f.DynamicSymbols()
@@ -53,6 +60,31 @@ func readObject(name string, r io.ReaderAt) (o *Object, err error) {
 	o.table = newTable(entries)
 	o.lines = newInlines(f)
 	return o, nil
+}
+
+// image reads where the object lies in memory.
+func (o *Object) image(f *elf.File) {
+	o.Entry = f.Entry
+	for _, p := range f.Progs {
+		switch {
+		case p.Type == elf.PT_INTERP && p.Filesz < 1<<12:
+			path := make([]byte, p.Filesz)
+			if _, err := p.ReadAt(path, 0); err == nil {
+				o.Interpreter = strings.TrimRight(string(path), "\x00")
+			}
+		case f.Type == elf.ET_EXEC && p.Type == elf.PT_LOAD && p.Flags&elf.PF_X != 0 && p.Off < max(p.Align, 1):
+			o.Base = p.Vaddr &^ (max(p.Align, 1) - 1)
+		}
+	}
+	for _, s := range f.Sections {
+		if s.Flags&elf.SHF_EXECINSTR == 0 || s.Size == 0 {
+			continue
+		}
+		if o.TextEnd == 0 || s.Addr < o.TextStart {
+			o.TextStart = s.Addr
+		}
+		o.TextEnd = max(o.TextEnd, s.Addr+s.Size)
+	}
 }
 
 // ObjectEnd returns where the table of sections of an ELF file ends, of which head is the header: 0 if it has none.
@@ -196,6 +228,9 @@ func noteID(f *elf.File, data []byte) string {
 	}
 	return ""
 }
+
+// AtAddress returns the function at an address as the object was linked.
+func (o *Object) AtAddress(address uint64) (Symbol, bool) { return o.table.Find(address) }
 
 // AtOffset returns the function that a place in the file belongs to; its start is a place in the file too.
 func (o *Object) AtOffset(offset uint64) (Symbol, bool) {
