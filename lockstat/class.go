@@ -20,6 +20,7 @@ type class struct {
 
 // judgement is a table on trial.
 type judgement struct {
+	rule    string
 	table   *Table
 	params  finding.Params
 	classes []*class // longest wait first
@@ -27,8 +28,8 @@ type judgement struct {
 	lossy   bool     // events were lost in recording
 }
 
-func newJudgement(t *Table, p finding.Params) *judgement {
-	j := &judgement{table: t, params: p, cpus: float64(t.CPUs), lossy: lossy(t)}
+func newJudgement(rule string, t *Table, p finding.Params) *judgement {
+	j := &judgement{rule: rule, table: t, params: p, cpus: float64(t.CPUs), lossy: lossy(t)}
 	if j.cpus == 0 {
 		j.cpus = max(p["cpus"], 1)
 	}
@@ -42,7 +43,7 @@ func newJudgement(t *Table, p finding.Params) *judgement {
 		if n, ok := known[c.locks[0].Known]; ok {
 			c.known = &n
 		}
-		if c.stats.Contentions > 0 || c.stats.Wait > 0 {
+		if c.stats.Contentions > 0 || c.stats.Wait > 0 || c.stats.Hold > 0 {
 			j.classes = append(j.classes, c)
 		}
 	}
@@ -79,11 +80,27 @@ func (j *judgement) rank() {
 	}
 }
 
+// waited reports whether threads waited for the class.
+func (c *class) waited() bool { return c.stats.Contentions > 0 || c.stats.Wait > 0 }
+
+// commonParams are the thresholds that all rules over locks share.
+func commonParams() []finding.Param {
+	return []finding.Param{
+		{Name: "cpus", Default: 0, Unit: "CPUs", Doc: "CPUs of the machine, where the output does not say; 0 judges spinning as a share of one CPU"},
+		{Name: "probe-cost", Default: 1000, Unit: "ns", Doc: "what recording one event costs, for the caveat on the load of the recording itself: about 1 us for a DTrace probe with an aggregation or a perf event with its stack; an estimate, measure your own"},
+	}
+}
+
+// references are the manuals that say how locks are measured.
+func references(more ...string) []string {
+	return append([]string{"FreeBSD lockstat(1)", "illumos lockstat(8)", "Linux Documentation/locking/lockstat.rst", "perf-lock(1)"}, more...)
+}
+
 // lossy reports whether the recording missed events, so that counts are too low and waits may be wrong.
 func lossy(t *Table) bool {
 	for _, l := range t.Losses {
 		switch l.Name {
-		case "records-lost", "aggregation-drops", "dynamic-variable-drops", "trace-drops", "events-lost", "samples-lost", "bad-pairs":
+		case "records-lost", "aggregation-drops", "dynamic-variable-drops", "trace-drops", "events-lost", "samples-lost", "bad-pairs", "begin-without-end":
 			return true
 		}
 	}

@@ -21,8 +21,11 @@ func (j *judgement) confidence(c *class) (finding.Level, []string) {
 	} else if j.lossy {
 		lower(finding.Medium, "events were lost")
 	}
-	if j.table.Seconds == 0 {
+	switch {
+	case j.table.Seconds == 0:
 		lower(finding.Medium, "the output does not say how long was recorded")
+	case j.table.Seconds < 1:
+		lower(finding.Medium, "less than a second was recorded")
 	}
 	if slices.ContainsFunc(j.table.Losses, func(l Loss) bool { return l.Name == "cut-input" || l.Name == "cut-by-hand" || l.Name == "damaged-line" }) {
 		lower(finding.Medium, "rows of the table are missing")
@@ -45,7 +48,7 @@ func (j *judgement) caveats(c *class) []string {
 	}
 	if t.Seconds > 0 && t.CPUs == 0 && s.Spin > 0 {
 		if j.cpus == 1 {
-			list = append(list, "the number of CPUs is not in the output, so spinning is given as a share of one; set it with --param lock/contention.cpus=N")
+			list = append(list, "the number of CPUs is not in the output, so spinning is given as a share of one; set it with --param "+j.rule+".cpus=N")
 		} else {
 			list = append(list, fmt.Sprintf("spinning is judged for %s CPUs, as set", unit.Number(j.cpus)))
 		}

@@ -78,7 +78,7 @@ func (j *judgement) summary(c *class) string {
 func counted(s *Stats) string {
 	text := number(s.Contentions, "contention")
 	switch {
-	case s.Contentions == 0 && s.Wait > 0 && s.Acquisitions > 0: // the tool does not tell which of them waited
+	case s.Contentions == 0 && s.Acquisitions > 0: // none waited, or the tool does not tell which
 		text = number(s.Acquisitions, "acquisition")
 	case s.Acquisitions >= s.Contentions && s.Acquisitions > 0:
 		text += " in " + number(s.Acquisitions, "acquisition")

@@ -61,3 +61,5 @@ func one(t testing.TB, path string, sniff func([]byte) source.Match, read reader
 	}
 	return tables[0]
 }
+
+func ledger() *source.Ledger { return &source.Ledger{} }
