@@ -120,6 +120,8 @@ func (d *Diff) doubts(base, other *Table) {
 		doubt("%s and %s do not count alike", base.Tool.Program, other.Tool.Program)
 	}
 	switch {
+	case base.Cumulative() && other.Cumulative() && !d.Rated:
+		doubt("both count from boot: give the two dumps together, without a base, to see what happened between them")
 	case !d.Rated && (base.Seconds > 0) != (other.Seconds > 0):
 		doubt("only one of the two says how long was recorded: waits are compared in all, not for each second")
 	case !d.Rated:

@@ -2,7 +2,6 @@ package lockstat
 
 import (
 	"cmp"
-	"io"
 	"slices"
 	"strings"
 
@@ -11,18 +10,18 @@ import (
 	"nettrace/unit"
 )
 
-// WritePprof writes tables as a contention profile, the gzipped protobuf that go tool pprof and flame graphs are made of:
+// Pprof returns tables as a contention profile, which go tool pprof reads and flame graphs are made of:
 // contentions/count and delay/nanoseconds as Go's mutex and block profiles have them, and, where holds were recorded,
 // acquisitions/count and hold/nanoseconds. A stack leads from who waits (or holds) to the callers; where a lock has a
 // name it is the leaf, so that the locks stand on top of a flame graph. Samples carry the labels lock, kind and role.
 // Spinning that is counted in loop iterations is no time and is left out.
-func WritePprof(w io.Writer, tables []*Table) error {
+func Pprof(tables []*Table) *profile.Profile {
 	b := pprofBuilder{p: &profile.Profile{PeriodType: &profile.ValueType{Type: "contentions", Unit: "count"}, Period: 1}, locations: map[string]*profile.Location{}}
 	b.types(tables)
 	for _, t := range tables {
 		b.table(t)
 	}
-	return b.p.Write(w)
+	return b.p
 }
 
 type pprofBuilder struct {

@@ -14,7 +14,7 @@ import (
 func pprofOf(t *testing.T, tables ...*Table) *profile.Profile {
 	t.Helper()
 	var b bytes.Buffer
-	if err := WritePprof(&b, tables); err != nil {
+	if err := Pprof(tables).Write(&b); err != nil {
 		t.Fatal(err)
 	}
 	p, err := profile.Parse(&b)

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"nettrace/source"
-	"nettrace/unit"
 )
 
 // Subtract returns what happened between two dumps of /proc/lock_stat, whose counters go on from boot or from the last
@@ -67,20 +66,13 @@ func (s *Stats) since(old *Stats) Stats {
 		Contentions: s.Contentions - old.Contentions, Acquisitions: s.Acquisitions - old.Acquisitions, Bounces: max(s.Bounces-old.Bounces, 0),
 		Wait: max(s.Wait-old.Wait, 0), WaitSlack: sum(s.WaitSlack, old.WaitSlack), Hold: max(s.Hold-old.Hold, 0),
 	}
-	if d.WaitMax = d.mean(); s.WaitMax > old.WaitMax {
+	if d.WaitMax = mean(d.Wait, d.Contentions); s.WaitMax > old.WaitMax {
 		d.WaitMax, d.WaitMaxExact = s.WaitMax, true
 	}
 	if s.HoldMax > old.HoldMax {
 		d.HoldMax = s.HoldMax
 	}
 	return d
-}
-
-func (s *Stats) mean() unit.Nanos {
-	if s.Contentions == 0 {
-		return 0
-	}
-	return s.Wait / unit.Nanos(s.Contentions)
 }
 
 func fell(old, s *Stats) bool {
