@@ -244,7 +244,10 @@ func samplesTime(name string) bool {
 }
 
 // isClock reports whether an event's period is a time in nanoseconds.
-func isClock(name string) bool { return name == "cpu-clock" || name == "task-clock" }
+func isClock(name string) bool {
+	name, _, _ = strings.Cut(name, "/") // of "cpu-clock/period=20000/"
+	return name == "cpu-clock" || name == "task-clock"
+}
 
 // isSoftClock reports whether an event is a timer interrupt and no NMI, so that code that runs with interrupts off is
 // sampled only where they are turned on: Linux' software clocks, and FreeBSD's CLOCK.HARD, CLOCK.PROF and CLOCK.STAT.

@@ -5,7 +5,11 @@ import (
 	"compress/gzip"
 	"fmt"
 	"io"
+	"math"
 	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -60,8 +64,16 @@ func TestRecordingsEqualPerfScript(t *testing.T) {
 	}
 }
 
-// readRecording returns each sample as a text, with the symbols that lie beside the recording.
+// readRecording returns each sample as a text.
 func readRecording(t *testing.T, name, text string) (samples []string, lost int64, ledger []source.Entry) {
+	t.Helper()
+	r, l := openRecording(t, name, text)
+	samples = drain(t, r.Next)
+	return samples, r.Lost().Events, l.Entries()
+}
+
+// openRecording opens a recording with the symbols that lie beside it.
+func openRecording(t *testing.T, name, text string) (*perf.DataReader, *source.Ledger) {
 	t.Helper()
 	path := shared.Path(t, "data", "perf-data", name+".data")
 	files, errs := symbol.Open([]string{shared.Path(t, "data", "perf-data", text+".kallsyms"), shared.Path(t, "data", "perf-data", "hot"),
@@ -73,15 +85,17 @@ func readRecording(t *testing.T, name, text string) (samples []string, lost int6
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
-	info, _ := f.Stat()
+	t.Cleanup(func() { f.Close() })
+	info, err := f.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
 	var l source.Ledger
 	r, err := perf.NewDataReader(source.NewInput(name, f), &l, perf.DataOptions{At: f, Size: info.Size(), Symbols: files})
 	if err != nil {
 		t.Fatal(err)
 	}
-	samples = drain(t, r.Next)
-	return samples, r.Lost().Events, l.Entries()
+	return r, &l
 }
 
 func readScript(t *testing.T, path string) []string {
@@ -135,3 +149,51 @@ func drain(t *testing.T, next func() (*perf.Event, error)) (samples []string) {
 func named(object string) bool {
 	return strings.HasPrefix(object, "[") || strings.HasSuffix(object, "/hot") || strings.HasSuffix(object, "/netload") || strings.HasPrefix(object, "bpf_prog")
 }
+
+// TestRecordingsEqualPerfReport compares the share of every function, by thread name and object, with perf report's, which
+// has two decimals.
+func TestRecordingsEqualPerfReport(t *testing.T) {
+	for _, recording := range recordings {
+		if recording.name != recording.text || recording.name == "03-pipe" { // of a pipe perf report prints several tables
+			continue
+		}
+		t.Run(recording.name, func(t *testing.T) {
+			shares, total := map[string]int64{}, int64(0)
+			r, ledger := openRecording(t, recording.name, recording.text)
+			main := ""
+			if err := perf.Each(r, func(e *perf.Event) {
+				if main == "" {
+					main = e.Name
+				}
+				if e.Name != main || len(e.Stack) == 0 {
+					return
+				}
+				total += e.Weight()
+				shares[e.Comm+"|"+filepath.Base(e.Stack[0].DSO)+"|"+e.Stack[0].Symbol] += e.Weight()
+			}); err != nil {
+				t.Fatal(err, ledger)
+			}
+			compared := 0
+			for line := range strings.Lines(string(shared.Read(t, shared.Path(t, "data", "perf-data", recording.text+".report.txt")))) {
+				m := reportLine.FindStringSubmatch(line)
+				if strings.HasPrefix(line, "# Samples:") && compared > 0 {
+					break // the next event
+				}
+				if m == nil || !named(m[3]) && !named("/"+m[3]) || m[4] == "[unknown]" || strings.HasPrefix(m[4], "0x") {
+					continue
+				}
+				compared++
+				want, _ := strconv.ParseFloat(m[1], 64)
+				got := 100 * float64(shares[m[2]+"|"+m[3]+"|"+m[4]]) / float64(total)
+				if math.Abs(got-want) > 0.0051 && !strings.Contains(m[4], "@plt") {
+					t.Errorf("%s in %s of %s has %.3f %%, perf report says %.2f %%", m[4], m[3], m[2], got, want)
+				}
+			}
+			if compared < 3 {
+				t.Errorf("only %d lines were compared", compared)
+			}
+		})
+	}
+}
+
+var reportLine = regexp.MustCompile(`^ +([\d.]+)% +(\S.*?) {2,}(\S+) +\[[.k]\] (\S+)`)
