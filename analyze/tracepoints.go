@@ -1,6 +1,7 @@
 package analyze
 
 import (
+	"nettrace/coalesce"
 	"nettrace/flame"
 	"nettrace/lockstat"
 	"nettrace/perf"
@@ -19,7 +20,7 @@ type consumer struct {
 // consumers returns the constructors of all consumers, by the package whose model they feed. One is made for each output;
 // start is where that begins, and what cannot be used of its events goes to ledger.
 func consumers() []func(start source.Pos, ledger *source.Ledger) consumer {
-	return []func(source.Pos, *source.Ledger) consumer{lockEvents}
+	return []func(source.Pos, *source.Ledger) consumer{lockEvents, networkWork}
 }
 
 // lockEvents makes lock tables of the events of locks.
@@ -27,6 +28,17 @@ func lockEvents(start source.Pos, ledger *source.Ledger) consumer {
 	pairs := lockstat.NewPairing(start, ledger)
 	return consumer{event: pairs.Event, end: func(r *reader, _ *Source, p *flame.Profile) {
 		r.fresh.Models.Locks = append(r.fresh.Models.Locks, pairs.Tables(lockstat.Recording{CPUs: p.CPUs, Span: p.End - p.Start, Lost: max(p.Lost.Events, p.Lost.Chunks)})...)
+	}}
+}
+
+// networkWork adds up the events of interrupts, softirqs, polls and packets.
+func networkWork(start source.Pos, ledger *source.Ledger) consumer {
+	w := coalesce.NewWorkWatcher(start, ledger)
+	return consumer{event: w.Event, end: func(r *reader, _ *Source, p *flame.Profile) {
+		if o := w.Work(p.End-p.Start, max(p.Lost.Events, p.Lost.Chunks)); o != nil {
+			o.Name, o.ModTime = r.src.Name, r.src.ModTime
+			r.outputs = append(r.outputs, *o)
+		}
 	}}
 }
 

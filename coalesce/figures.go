@@ -17,6 +17,10 @@ type Figures struct {
 	Interrupts []Figure           `json:"interrupts"`
 	CPUs       []CPUFigures       `json:"cpus"`
 	Protocols  []Figure           `json:"protocols"`
+	Reported   []Reported         `json:"reported"` // by tools that work out rates themselves
+	Sockets    []Socket           `json:"sockets"`
+	Work       []*Work            `json:"work"`
+	Machine    *Machine           `json:"machine"`
 	Notes      []Note             `json:"notes"`
 }
 
@@ -76,7 +80,7 @@ type CPUFigures struct {
 
 // Figures arranges the host's counters; all keeps those that did not change.
 func (h *Host) Figures(all bool) Figures {
-	f := Figures{Host: h.Name, TimeFrom: TimeUnknown, Interfaces: []InterfaceFigures{}, Interrupts: []Figure{}, Protocols: []Figure{}, Notes: h.Notes}
+	f := Figures{Host: h.Name, TimeFrom: TimeUnknown, Interfaces: []InterfaceFigures{}, Interrupts: []Figure{}, Protocols: []Figure{}, Reported: []Reported{}, Sockets: h.Sockets, Work: h.Work, Machine: &h.Machine, Notes: h.Notes}
 	for _, i := range h.Interfaces {
 		if x := h.interfaceFigures(i, all); all || x.RX.Packets+x.TX.Packets > 0 || len(x.Counters) > 0 {
 			f.Interfaces = append(f.Interfaces, x)
@@ -93,6 +97,11 @@ func (h *Host) Figures(all bool) Figures {
 	for _, s := range h.Tables {
 		f.time(&s.Series)
 		f.Interrupts = append(f.Interrupts, s.interrupts(all)...)
+	}
+	for _, r := range h.Reported {
+		if all || r.Most != 0 || r.Least != 0 {
+			f.Reported = append(f.Reported, r)
+		}
 	}
 	f.CPUs = h.cpuFigures()
 	return f

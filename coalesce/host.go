@@ -21,6 +21,7 @@ type Host struct {
 	Reported   []Reported       `json:"reported"`  // rates and shares that tools worked out themselves
 	Machine    Machine          `json:"machine"`
 	Sockets    []Socket         `json:"sockets"` // TCP connections as the kernel sees them, those that were busy longest
+	Work       []*Work          `json:"work"`    // recordings of tracepoints, the first few
 	Exchange   *Exchange        `json:"exchange,omitempty"`
 	Notes      []Note           `json:"notes"` // what Join assumed or left out
 }

@@ -39,7 +39,7 @@ func Join(outputs []Output, o Options) []*Host {
 	})
 	hosts := []*Host{}
 	for _, k := range keys {
-		h := &Host{Group: k.group, Peer: k.peer, Interfaces: []*Interface{}, Protocols: []*CounterSeries{}, Tables: []*CPUSeries{}, Reported: []Reported{}, Machine: newMachine(), Sockets: []Socket{}, Notes: []Note{}}
+		h := &Host{Group: k.group, Peer: k.peer, Interfaces: []*Interface{}, Protocols: []*CounterSeries{}, Tables: []*CPUSeries{}, Reported: []Reported{}, Machine: newMachine(), Sockets: []Socket{}, Work: []*Work{}, Notes: []Note{}}
 		h.Name = strings.Join(slices.DeleteFunc([]string{k.dir, k.group, map[bool]string{true: "peer"}[k.peer]}, func(s string) bool { return s == "" || s == "." }), " ")
 		h.join(sets[k], o)
 		hosts = append(hosts, h)
@@ -91,6 +91,9 @@ func (h *Host) join(members []member, o Options) {
 			h.Machine.join(out.Machine)
 		}
 		h.addSockets(out.Sockets)
+		if out.Work != nil && len(h.Work) < maxRecordings {
+			h.Work = append(h.Work, out.Work)
+		}
 		switch {
 		case out.Table != nil:
 			b.add("", out, nil)

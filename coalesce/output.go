@@ -17,6 +17,7 @@ type Output struct {
 	Reported   []Reported // what the tool worked out itself
 	Machine    *Machine   // what does not count
 	Sockets    []Socket
+	Work       *Work // of a recording of tracepoints
 
 	Name    source.Name // what the file's name tells of phase, host and time
 	ModTime time.Time   // of the file, zero where unknown

@@ -16,6 +16,7 @@ const (
 	maxAllSteps   = 1 << 16
 	maxInterfaces = 1024
 	maxDumps      = 64
+	maxRecordings = 16 // of tracepoints
 )
 
 // newCounterSeries follows the counters of one interface.
