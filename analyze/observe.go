@@ -18,9 +18,32 @@ func (a *analysis) observe() {
 	if e == nil {
 		e = busiestExchange(m.Captures)
 	}
+	courses := courses(m.Runs)
 	for _, h := range m.Hosts {
-		h.Exchange = e
+		h.Exchange, h.Courses = e, courses
 	}
+}
+
+// courses returns the request/response runs whose intervals were reported.
+func courses(runs []bench.Run) []*coalesce.Exchange {
+	const most = 16
+	var found []*coalesce.Exchange
+	for _, r := range runs {
+		if !strings.HasSuffix(r.Test, "_RR") || len(r.Interim) == 0 || r.Rate <= 0 || len(found) == most {
+			continue
+		}
+		e := exchange(&r)
+		for _, x := range r.Interim {
+			e.Interim = append(e.Interim, x.Rate)
+		}
+		found = append(found, e)
+	}
+	return found
+}
+
+func exchange(r *bench.Run) *coalesce.Exchange {
+	return &coalesce.Exchange{Rate: r.Rate, RequestBytes: r.Sizes.Request, ResponseBytes: r.Sizes.Response,
+		Outstanding: 1 + burst(r), From: r.Tool + " " + r.Test, Pos: r.Pos}
 }
 
 func slowestRun(runs []bench.Run) *coalesce.Exchange {
@@ -29,8 +52,7 @@ func slowestRun(runs []bench.Run) *coalesce.Exchange {
 		if !strings.HasSuffix(r.Test, "_RR") || r.Rate <= 0 || slowest != nil && r.Rate >= slowest.Rate {
 			continue
 		}
-		slowest = &coalesce.Exchange{Rate: r.Rate, RequestBytes: r.Sizes.Request, ResponseBytes: r.Sizes.Response,
-			Outstanding: 1 + burst(&r), From: r.Tool + " " + r.Test, Pos: r.Pos}
+		slowest = exchange(&r)
 	}
 	return slowest
 }

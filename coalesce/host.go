@@ -23,7 +23,8 @@ type Host struct {
 	Sockets    []Socket         `json:"sockets"` // TCP connections as the kernel sees them, those that were busy longest
 	Work       []*Work          `json:"work"`    // recordings of tracepoints, the first few
 	Exchange   *Exchange        `json:"exchange,omitempty"`
-	Notes      []Note           `json:"notes"` // what Join assumed or left out
+	Courses    []*Exchange      `json:"courses,omitempty"` // all runs whose intervals are known
+	Notes      []Note           `json:"notes"`             // what Join assumed or left out
 }
 
 // Interface is a network interface with its settings and counters.
@@ -139,8 +140,9 @@ type Exchange struct {
 	Rate          float64    `json:"rate"` // transactions/s
 	RequestBytes  int64      `json:"request_bytes"`
 	ResponseBytes int64      `json:"response_bytes"`
-	Outstanding   int        `json:"outstanding"` // transactions at a time; moderation is judged only for 1
-	From          string     `json:"from"`        // "netperf TCP_RR"
+	Outstanding   int        `json:"outstanding"`       // transactions at a time; moderation is judged only for 1
+	Interim       []float64  `json:"interim,omitempty"` // transactions/s in the intervals of the run
+	From          string     `json:"from"`              // "netperf TCP_RR"
 	Pos           source.Pos `json:"pos"`
 }
 

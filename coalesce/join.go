@@ -88,6 +88,7 @@ func (h *Host) join(members []member, o Options) {
 		}
 		h.addReported(out.Reported)
 		if out.Machine != nil {
+			out.Machine.at(out.Name.Time)
 			h.Machine.join(out.Machine)
 		}
 		h.addSockets(out.Sockets)

@@ -5,6 +5,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"nettrace/kernel"
 	"nettrace/source"
@@ -82,10 +83,12 @@ type IdleState struct {
 	Time    uint64     `json:"time_us"`    // spent in it, since boot; of several snapshots the change
 	Usage   uint64     `json:"usage"`      // times that it was entered, likewise
 	Disable bool       `json:"disable"`
+	Seconds float64    `json:"seconds"` // between the first reading and the last; 0 where not known
 	Pos     source.Pos `json:"pos"`
 
 	first, last [2]uint64 // time, usage
 	firstAt     string    // the reading that they are of
+	at          time.Time // of the reading, zero where not known
 }
 
 // KernelSize is a numeric setting of the kernel.
@@ -114,6 +117,13 @@ func (m *Machine) join(o *Machine) {
 	m.Kernel = put(m.Kernel, o.Kernel, func(a, b KernelSize) bool { return a.Name == b.Name })
 	for _, s := range o.IdleStates {
 		m.idle(s)
+	}
+}
+
+// at tells when the readings were taken.
+func (m *Machine) at(t time.Time) {
+	for k := range m.IdleStates {
+		m.IdleStates[k].at = t
 	}
 }
 
@@ -150,6 +160,9 @@ func (m *Machine) idle(s IdleState) {
 	x.last[0], x.last[1] = max(x.last[0], s.Time), max(x.last[1], s.Usage)
 	if x.last[0] >= x.first[0] && x.last[1] >= x.first[1] {
 		x.Time, x.Usage = x.last[0]-x.first[0], x.last[1]-x.first[1]
+	}
+	if s.at.After(x.at) && !x.at.IsZero() {
+		x.Seconds = s.at.Sub(x.at).Seconds()
 	}
 }
 
@@ -193,14 +206,16 @@ func fullAddress(address string) string {
 }
 
 // PlaceOf returns the node of an interface's device, -1 where not known.
-func (h *Host) PlaceOf(i *Interface) (node int, pos source.Pos) {
+func (h *Host) PlaceOf(iface string) (node int, pos source.Pos) {
 	for _, p := range h.Machine.Places {
-		if p.Interface == i.Name {
+		if p.Interface == iface {
 			return p.Node, p.Pos
 		}
 	}
-	if d := h.Device(i); d != nil {
-		return d.Node, d.Pos
+	if i := h.Interface(iface); i != nil {
+		if d := h.Device(i); d != nil {
+			return d.Node, d.Pos
+		}
 	}
 	return -1, source.Pos{}
 }

@@ -29,7 +29,8 @@ func local(t *testing.T, dir ...string) *Host {
 
 func rules() []finding.On[*Host] {
 	return []finding.On[*Host]{Storm(), Imbalance(), FewPackets(), AdaptiveUnbalanced(), ModerationLatency(), SocketBuffer(), Squeeze(), BacklogDrop(), OneCPU(), RSSImbalance(), OneQueue(),
-		RingOverrun(), RingSmall(), NoBuffer(), Missed(), Pause(), LinkErrors(), OffloadOff()}
+		RingOverrun(), RingSmall(), NoBuffer(), Missed(), Pause(), LinkErrors(), OffloadOff(),
+		OverCoalesced(), TagRace(), AdaptiveFlapping(), PCIeLimit(), CState(), NUMA()}
 }
 
 // the finding of a rule, which must be the only one.

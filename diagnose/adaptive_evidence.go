@@ -85,7 +85,7 @@ func about(f *finding.Finding, a *adaptive) bool {
 	return false
 }
 
-// flapping returns the findings of bench/noisy about the smaller size, if that is exactly on the driver's threshold.
+// flapping returns the findings of rates that jump with the smaller size, if that is exactly on the driver's threshold.
 func flapping(r *analyze.Result, c *cliff) []string {
 	if 2*c.full != 3*2 {
 		return nil
@@ -93,7 +93,7 @@ func flapping(r *analyze.Result, c *cliff) []string {
 	var ids []string
 	for i := range r.Findings {
 		f := &r.Findings[i]
-		if size, ok := f.Measure("size"); f.Severity > finding.Info && f.Rule == "bench/noisy" && ok && int64(size) == c.sizes[0] {
+		if size, ok := f.Measure("size"); f.Severity > finding.Info && (f.Rule == "bench/noisy" || f.Rule == "nic/adaptive-flapping") && ok && int64(size) == c.sizes[0] {
 			ids = append(ids, f.ID)
 		}
 	}

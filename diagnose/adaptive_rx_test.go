@@ -89,7 +89,7 @@ func TestAdaptiveRXOnTheBundle(t *testing.T) {
 			t.Errorf("%s is not explained: %s", s.Rule, s.Summary)
 		}
 	}
-	for _, rule := range []string{"bench/cliff", "bench/noisy", "nic/adaptive-unbalanced", "tcp/tso-split"} {
+	for _, rule := range []string{"bench/cliff", "bench/noisy", "nic/adaptive-unbalanced", "nic/adaptive-flapping", "tcp/tso-split"} {
 		if explained[rule] == 0 {
 			t.Errorf("%s is not explained", rule)
 		}
