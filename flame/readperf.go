@@ -2,6 +2,7 @@ package flame
 
 import (
 	"encoding/binary"
+	"runtime"
 	"strings"
 
 	"nettrace/perf"
@@ -13,12 +14,17 @@ import (
 type PerfOptions struct {
 	Watchers []perf.Watcher // shown the tracepoint events
 	Window   perf.Window    // samples outside are left out, and not shown to watchers
+	Workers  int            // goroutines that decode parts of a long text; 0 is as many as there are CPUs. The profile is the same
 }
 
 // ReadPerf reads the text of `perf script` (what perf.SniffScript recognises) into a profile.
 func ReadPerf(l *source.Lines, ledger *source.Ledger, o PerfOptions) (*Profile, error) {
 	start := l.Pos()
-	return FoldPerf(perf.NewScriptReader(l, ledger), start, "perf-script", ledger, o)
+	workers := o.Workers
+	if workers == 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	return FoldPerf(perf.NewScriptReader(l, ledger).Ahead(workers), start, "perf-script", ledger, o)
 }
 
 // FoldPerf folds a stream of samples that begins at start into a profile of a format. A stack is told by its functions and

@@ -82,3 +82,32 @@ func TestWindow(t *testing.T) {
 		t.Errorf("%d samples after the last one", n)
 	}
 }
+
+// TestWorkers: a text long enough to be decoded in blocks gives the same profile, byte by byte, with one and with more
+// workers, and watchers see the same events in the same order.
+func TestWorkers(t *testing.T) {
+	text := bytes.Repeat(append(shared.Read(t, fixture("tracepoints-g.perf.txt")), shared.Read(t, fixture("default.perf.txt"))...), 40)
+	if len(text) < 1<<20 {
+		t.Fatalf("%d bytes are read in one block", len(text))
+	}
+	var want, seen []byte
+	for _, workers := range []int{1, 2, 5} {
+		ledger := &source.Ledger{}
+		var events bytes.Buffer
+		watch := func(e *perf.Event) { fmt.Fprintln(&events, e.Pos, e.Name, string(e.Payload), len(e.Stack)) }
+		p, err := ReadPerf(source.NewLines(source.NewInput("x", bytes.NewReader(text)), ledger), ledger, PerfOptions{Workers: workers, Watchers: []perf.Watcher{watch}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := p.MarshalJSON()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want == nil {
+			want, seen = got, events.Bytes()
+		}
+		if !bytes.Equal(got, want) || !bytes.Equal(events.Bytes(), seen) || len(seen) == 0 || len(ledger.Entries()) != 0 {
+			t.Errorf("%d workers: another profile, other events, or losses %q", workers, entries(ledger))
+		}
+	}
+}

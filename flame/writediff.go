@@ -1,8 +1,11 @@
 package flame
 
 import (
+	"bufio"
 	"io"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -11,7 +14,6 @@ import (
 // for each stack, root first, in the order of their text. With scaled base's counts are multiplied by Factor, and keep
 // three digits behind the point.
 func (d *Difference) WriteFolded(w io.Writer, scaled bool) error {
-	lines := map[string]string{}
 	paths := make([]string, len(d.Nodes))
 	for i := 1; i < len(d.Nodes); i++ {
 		n := &d.Nodes[i]
@@ -28,7 +30,9 @@ func (d *Difference) WriteFolded(w io.Writer, scaled bool) error {
 		p.Other.addSelf(n.Other.Self, 0)
 		pairs[paths[i]] = p
 	}
-	for path, p := range pairs {
+	b := bufio.NewWriter(w)
+	for _, path := range slices.Sorted(maps.Keys(pairs)) {
+		p := pairs[path]
 		if p.Base.Self == 0 && p.Other.Self == 0 {
 			continue
 		}
@@ -38,7 +42,7 @@ func (d *Difference) WriteFolded(w io.Writer, scaled bool) error {
 			v := d.Factor * float64(p.Base.Self) / float64(d.Scale)
 			before = strconv.FormatFloat(math.Round(v*digits)/digits, 'f', -1, 64)
 		}
-		lines[path] = before + " " + decimal(p.Other.Self, d.Scale)
+		b.WriteString(path + " " + before + " " + decimal(p.Other.Self, d.Scale) + "\n")
 	}
-	return writeSorted(w, lines)
+	return b.Flush()
 }

@@ -3,6 +3,7 @@ package flame
 import (
 	"bufio"
 	"io"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -45,24 +46,14 @@ func WriteFolded(w io.Writer, p *Profile, c Column) error {
 	return writeLines(w, values, p.Scale)
 }
 
+// writeLines writes stacks with their values in the order of their text.
 func writeLines(w io.Writer, values map[string]int64, scale int64) error {
-	lines := make(map[string]string, len(values))
-	for stack, value := range values {
-		lines[stack] = decimal(value, scale)
-	}
-	return writeSorted(w, lines)
-}
-
-// writeSorted writes stacks with their counts in the order of their text.
-func writeSorted(w io.Writer, counts map[string]string) error {
 	b := bufio.NewWriter(w)
-	lines := make([]string, 0, len(counts))
-	for stack, count := range counts {
-		lines = append(lines, stack+" "+count+"\n")
-	}
-	slices.Sort(lines)
-	for _, line := range lines {
-		b.WriteString(line)
+	for _, stack := range slices.Sorted(maps.Keys(values)) {
+		b.WriteString(stack)
+		b.WriteByte(' ')
+		b.WriteString(decimal(values[stack], scale))
+		b.WriteByte('\n')
 	}
 	return b.Flush()
 }

@@ -10,25 +10,28 @@ import (
 
 // skipDamage decides what the current line is: damage, if more of perf's lines follow, which is skipped; else the end of
 // this output, with the line still to be read.
-func (r *ScriptReader) skipDamage() {
-	pos, complete := r.lines.Pos(), r.lines.Complete()
-	prompt := isPrompt(r.lines.Bytes())
-	r.lines.Back()
-	head := r.lines.Head(headSize)
-	_, behind := lineOf(head)
-	switch {
-	case prompt || r.lines.Foreign(head):
-		r.done = true
-		return
-	case continues(behind):
-		r.ledger.Add("unrecognised-line", source.Warning, pos, 1, "neither a sample line nor a frame of perf script; skipped")
-	case !complete:
-		r.cutAt(source.Warning, "the input ends within a line; what it began is lost")
-	default:
-		r.done = true
+func (d *decoder) skipDamage() {
+	if d.spoil() {
 		return
 	}
-	r.lines.Next()
+	pos, complete := d.lines.Pos(), d.lines.Complete()
+	prompt := isPrompt(d.lines.Bytes())
+	d.lines.Back()
+	head := d.lines.Head(headSize)
+	_, behind := lineOf(head)
+	switch {
+	case prompt || d.lines.Foreign(head):
+		d.done = true
+		return
+	case continues(behind):
+		d.ledger.Add("unrecognised-line", source.Warning, pos, 1, "neither a sample line nor a frame of perf script; skipped")
+	case !complete:
+		d.cutAt(source.Warning, "the input ends within a line; what it began is lost")
+	default:
+		d.done = true
+		return
+	}
+	d.lines.Next()
 }
 
 // continues reports whether one of the next lines is one of perf script again.
@@ -56,38 +59,38 @@ func isPrompt(line []byte) bool {
 
 // cutInSampleLine reports whether the current line, the first one of a sample, is the last one of an input cut within
 // it: the event is missing that others have.
-func (r *ScriptReader) cutInSampleLine() bool {
-	if r.lines.Complete() || r.sample.event != nil || r.samples && !r.events {
+func (d *decoder) cutInSampleLine() bool {
+	if d.lines.Complete() || d.sample.event != nil || d.samples && !d.events {
 		return false
 	}
-	r.cutAt(source.Warning, "the input ends within a sample line; the sample is lost")
+	d.cutAt(source.Warning, "the input ends within a sample line; the sample is lost")
 	return true
 }
 
 // cutInSample deals with the last line of the input, which has no end and belongs to a sample.
-func (r *ScriptReader) cutInSample() {
-	if r.kind == blankLine || r.cutInFrame() {
-		r.cutAt(source.Warning, "the input ends within a frame; the sample is counted without it and without its callers")
-		if r.kind != blankLine {
-			r.event.Stack = r.event.Stack[:len(r.event.Stack)-1]
+func (d *decoder) cutInSample() {
+	if d.kind == blankLine || d.cutInFrame() {
+		d.cutAt(source.Warning, "the input ends within a frame; the sample is counted without it and without its callers")
+		if d.kind != blankLine {
+			d.event.Stack = d.event.Stack[:len(d.event.Stack)-1]
 		}
 		return
 	}
-	r.cutAt(source.Note, "the last line has no end; the sample is counted with the frames it has")
+	d.cutAt(source.Note, "the last line has no end; the sample is counted with the frames it has")
 }
 
 // endOfInput says how sure the last sample is: perf ends each one that has a chain with a blank line.
-func (r *ScriptReader) endOfInput(onLine bool) {
-	empty := len(r.event.Stack) == 0 && len(r.event.Payload) == 0
-	if !onLine && (r.chains || empty) {
-		r.cutAt(source.Note, "the last sample does not end in a blank line; it is counted with the frames it has")
+func (d *decoder) endOfInput(onLine bool) {
+	empty := len(d.event.Stack) == 0 && len(d.event.Payload) == 0
+	if !onLine && (d.chains || empty) {
+		d.cutAt(source.Note, "the last sample does not end in a blank line; it is counted with the frames it has")
 	}
 }
 
 // cutInFrame reports whether the last frame lacks the object that others have, or the end of it.
-func (r *ScriptReader) cutInFrame() bool {
-	stack := r.event.Stack
-	if len(stack) == 0 || !r.objects {
+func (d *decoder) cutInFrame() bool {
+	stack := d.event.Stack
+	if len(stack) == 0 || !d.objects {
 		return false
 	}
 	last := stack[len(stack)-1]
@@ -95,9 +98,9 @@ func (r *ScriptReader) cutInFrame() bool {
 }
 
 // cutAt enters, once, that the input ends early.
-func (r *ScriptReader) cutAt(severity source.Loss, text string) {
-	if !r.cut {
-		r.cut = true
-		r.ledger.Add("cut-input", severity, r.lines.Pos(), 1, text)
+func (d *decoder) cutAt(severity source.Loss, text string) {
+	if !d.cut {
+		d.cut = true
+		d.ledger.Add("cut-input", severity, d.lines.Pos(), 1, text)
 	}
 }

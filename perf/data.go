@@ -94,7 +94,7 @@ func NewDataReader(in *source.Input, ledger *source.Ledger, o DataOptions) (*Dat
 		o.Symbols = &symbol.Files{}
 	}
 	r := &DataReader{in: in, at: o.At, ledger: ledger, symbols: o.Symbols, inlined: o.Inlined, builds: map[string]string{}, objects: map[objectKey]*object{},
-		processes: newProcesses(), functions: newFunctions(), cache: make([]cached, cacheSize), last: map[uint64]int64{}}
+		processes: newProcesses(), functions: newFunctions(newNameTable()), cache: make([]cached, cacheSize), last: map[uint64]int64{}}
 	h, size, err := parseHeader(in.Peek(fileHeaderSize))
 	if err != nil {
 		return nil, r.syntax(0, err)

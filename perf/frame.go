@@ -1,20 +1,23 @@
 package perf
 
-import "bytes"
+import (
+	"bytes"
+	"sync"
+)
 
 // maxCached bounds the cache of frame texts; it is emptied when it is full.
 const maxCached = 1 << 16
 
-// functions interns what frames name. A recording has far fewer distinct frame texts than frames, so a text is taken
-// apart once and found again by its bytes.
+// functions finds what frames name. A recording has far fewer distinct frame texts than frames, so a text is taken apart
+// once and found again by its bytes.
 type functions struct {
 	cache   map[string]Frame // by the text behind the address
-	byName  map[Function]*Function
 	strings map[string]string
+	names   *nameTable
 }
 
-func newFunctions() functions {
-	return functions{cache: map[string]Frame{}, byName: map[Function]*Function{}, strings: map[string]string{}}
+func newFunctions(n *nameTable) functions {
+	return functions{cache: map[string]Frame{}, strings: map[string]string{}, names: n}
 }
 
 // intern returns b as a string that is allocated once.
@@ -24,6 +27,53 @@ func (f *functions) intern(b []byte) string {
 	}
 	s := string(b)
 	f.strings[s] = s
+	return s
+}
+
+// nameTable holds the functions of a whole text, which all that decode parts of it share.
+type nameTable struct {
+	mutex   sync.Mutex
+	byName  map[Function]*Function
+	strings map[string]string
+}
+
+func newNameTable() *nameTable {
+	return &nameTable{byName: map[Function]*Function{}, strings: map[string]string{}}
+}
+
+// function returns the function of a symbol in an object, the same for the same names.
+func (n *nameTable) function(symbol, object []byte) *Function {
+	n.mutex.Lock()
+	defer n.mutex.Unlock()
+	key := Function{Symbol: n.intern(symbol), Inlined: string(object) == "inlined"}
+	if !key.Inlined {
+		key.DSO = n.intern(object)
+	}
+	return n.locked(key)
+}
+
+// named returns the one function that is equal to key but for its ID.
+func (n *nameTable) named(key Function) *Function {
+	n.mutex.Lock()
+	defer n.mutex.Unlock()
+	return n.locked(key)
+}
+
+func (n *nameTable) locked(key Function) *Function {
+	f, known := n.byName[key]
+	if !known {
+		f = &Function{ID: len(n.byName), Symbol: key.Symbol, DSO: key.DSO, Inlined: key.Inlined}
+		n.byName[key] = f
+	}
+	return f
+}
+
+func (n *nameTable) intern(b []byte) string {
+	if s, ok := n.strings[string(b)]; ok {
+		return s
+	}
+	s := string(b)
+	n.strings[s] = s
 	return s
 }
 
@@ -61,27 +111,16 @@ func (f *functions) parse(text []byte) Frame {
 	if len(p.symbol) == 0 {
 		p.symbol = []byte(Unknown)
 	}
-	key := Function{Symbol: f.intern(p.symbol), Inlined: string(p.dso) == "inlined"}
-	if !key.Inlined {
-		key.DSO = f.intern(p.dso)
-	}
-	return Frame{Function: f.function(key), Offset: p.offset, HasOffset: p.hasOffset, damaged: p.damaged}
-}
-
-// function returns the one function that is equal to key but for its ID.
-func (f *functions) function(key Function) *Function {
-	function, known := f.byName[key]
-	if !known {
-		function = &Function{ID: len(f.byName), Symbol: key.Symbol, DSO: key.DSO, Inlined: key.Inlined}
-		f.byName[key] = function
-	}
-	return function
+	return Frame{Function: f.names.function(p.symbol, p.dso), Offset: p.offset, HasOffset: p.hasOffset, damaged: p.damaged}
 }
 
 // named returns the function of a symbol in an object.
 func (f *functions) named(symbol, object string) *Function {
 	return f.function(Function{Symbol: symbol, DSO: object})
 }
+
+// function returns the one function that is equal to key but for its ID.
+func (f *functions) function(key Function) *Function { return f.names.named(key) }
 
 // frameText is the text of a frame behind its address, taken apart.
 type frameText struct {

@@ -15,79 +15,81 @@ const (
 )
 
 // classify finds out what line is and keeps its parts.
-func (r *ScriptReader) classify(line []byte) {
+func (d *decoder) classify(line []byte) {
 	if len(line) == 0 {
-		r.kind = blankLine
+		d.kind = blankLine
 		return
 	}
 	if line[0] == '\t' {
-		r.kind = r.indented(line)
+		d.kind = d.indented(line)
 		return
 	}
 	if line[0] == '#' {
-		r.header.read(line)
-		r.kind = otherLine
+		d.spoil()
+		d.header.read(line)
+		d.kind = otherLine
 		return
 	}
-	if r.startsSample(line) {
-		r.kind = sampleStart
-		if bytes.HasPrefix(r.sample.rest, []byte("PERF_RECORD_")) || bytes.HasPrefix(r.sample.event, []byte("PERF_RECORD_")) {
-			r.kind = otherLine
-			r.sideRecord(line)
+	if d.startsSample(line) {
+		d.kind = sampleStart
+		if bytes.HasPrefix(d.sample.rest, []byte("PERF_RECORD_")) || bytes.HasPrefix(d.sample.event, []byte("PERF_RECORD_")) {
+			d.kind = otherLine
+			d.sideRecord(line)
 		}
 		return
 	}
 	switch {
 	case line[0] == ' ':
-		r.kind = r.indented(line)
+		d.kind = d.indented(line)
 	case isNotice(line):
-		r.loss(line)
-		r.kind = otherLine
+		d.loss(line)
+		d.kind = otherLine
 	default:
-		r.kind = foreignLine
+		d.kind = foreignLine
 	}
 }
 
 // sideRecord counts a record that is no sample, printed with perf script --show-*-events.
-func (r *ScriptReader) sideRecord(line []byte) {
-	if r.side++; r.side == 1 {
-		r.sideAt = r.lines.Pos()
+func (d *decoder) sideRecord(line []byte) {
+	if d.side++; d.side == 1 {
+		d.sideAt = d.lines.Pos()
 	}
 	if bytes.Contains(line, []byte("PERF_RECORD_LOST")) {
-		r.loss(line)
+		d.loss(line)
 	}
 }
 
 // loss takes what a line says of losses.
-func (r *ScriptReader) loss(line []byte) {
-	before := r.lost.Any()
-	r.lost.read(line)
+func (d *decoder) loss(line []byte) {
+	d.spoil()
+	before := d.lost.Any()
+	d.lost.read(line)
 	if !before {
-		r.lostAt = r.lines.Pos()
+		d.lostAt = d.lines.Pos()
 	}
 }
 
 // startsSample takes the first line of a sample apart. The first one decides which layout without a time or without a
 // thread is believed.
-func (r *ScriptReader) startsSample(line []byte) bool {
-	s := &r.sample
+func (d *decoder) startsSample(line []byte) bool {
+	s := &d.sample
 	if s.parse(line) {
-		if r.layout == noLayout {
-			r.layout = tidAndTime
+		if d.layout == noLayout {
+			d.layout = tidAndTime
 		}
 		return true
 	}
-	if r.layout == tidAndTime || isFrame(line) {
+	if d.layout == tidAndTime || isFrame(line) {
 		return false
 	}
-	switch r.layout {
+	switch d.layout {
 	case timeOnly:
 		return s.parseTimeOnly(line)
 	case tidAndEvent:
 		return s.parseNoTime(line)
 	}
-	r.layout = partialLayout(s, line)
-	return r.layout != noLayout
+	d.layout = partialLayout(s, line)
+	return d.layout != noLayout
 }
 
 // partialLayout takes a sample line apart that lacks a thread or a time. What follows the event must be a frame or nothing.
@@ -104,13 +106,13 @@ func partialLayout(s *sampleLine, line []byte) layout {
 func endsWell(s *sampleLine) bool { return len(s.rest) == 0 || endsInFrame(s) }
 
 // indented classifies a line that begins with a blank and is no sample line.
-func (r *ScriptReader) indented(line []byte) lineKind {
+func (d *decoder) indented(line []byte) lineKind {
 	address, text, ok := cutAddress(line)
 	switch {
 	case ok && bytes.HasPrefix(text, []byte("insn:")):
 		return detailLine
 	case ok:
-		r.address, r.text = address, text
+		d.address, d.text = address, text
 		return frameLine
 	case len(trimLeft(line)) == 0:
 		return blankLine

@@ -57,10 +57,10 @@ func Number(value []byte) (n int64, ok bool) {
 
 // fieldAt returns the place behind key and its separator, -1 if the payload has no such field.
 func fieldAt(payload []byte, key string, separator byte) int {
-	for at := 0; ; {
+	for at := 0; key != ""; {
 		i := bytes.Index(payload[at:], []byte(key))
 		if i < 0 {
-			return -1
+			break
 		}
 		start, end := at+i, at+i+len(key)
 		at = end
@@ -72,6 +72,7 @@ func fieldAt(payload []byte, key string, separator byte) int {
 		}
 		return end + 1
 	}
+	return -1
 }
 
 func opensField(c byte) bool { return isBlank(c) || c == '[' || c == '(' || c == ',' }

@@ -129,7 +129,7 @@ func NewPMCLogReader(in *source.Input, ledger *source.Ledger, symbols *symbol.Fi
 		symbols = &symbol.Files{}
 	}
 	r := &PMCLogReader{in: in, ledger: ledger, symbols: symbols, wide: true, events: map[uint32]*pmcEvent{}, objects: map[string]*object{},
-		processes: newProcesses(), functions: newFunctions()}
+		processes: newProcesses(), functions: newFunctions(newNameTable())}
 	r.processes.threads = map[int32]*thread{pmcNoProcess: {pid: pmcNoProcess, comm: pmcKernel}}
 	o, ok := pmcOpening(in.Peek(pmcInitOld))
 	if !ok {

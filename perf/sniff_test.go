@@ -96,7 +96,7 @@ func FuzzSniff(f *testing.F) {
 				}
 			}
 		}
-		if r.lines.Pos().Offset == 0 {
+		if r.text.lines.Pos().Offset == 0 {
 			t.Error("recognised, but no line of it was taken")
 		}
 	})

@@ -137,8 +137,8 @@ func checkTruth(t *testing.T, path, name string) {
 	if diff := cmp.Diff(want.Events, got); diff != "" {
 		t.Errorf("counts (-truth +got):\n%s", diff)
 	}
-	if r.side != want.SideRecords {
-		t.Errorf("%d side records, truth %d", r.side, want.SideRecords)
+	if r.text.side != want.SideRecords {
+		t.Errorf("%d side records, truth %d", r.text.side, want.SideRecords)
 	}
 	for _, e := range ledger.Entries() {
 		if e.Severity == source.Warning && e.Name != "recorder-loss" && !strings.HasPrefix(name, "v12") && name != "perf.test01" {

@@ -153,3 +153,32 @@ func (in *Input) line(max int) int {
 		}
 	}
 }
+
+// take fills buf as far as there is input, without the way through the buffer where it can, and returns how much it took.
+func (in *Input) take(buf []byte) int {
+	n := copy(buf, in.buf[in.start:in.end])
+	in.consume(n)
+	for empty := 0; n < len(buf) && !in.done; {
+		k, err := in.r.Read(buf[n:])
+		n += k
+		in.offset += int64(k)
+		if in.watched(0, err); k > 0 || in.done {
+			empty = 0
+		} else if empty++; empty == 100 {
+			in.finish(io.ErrNoProgress)
+		}
+	}
+	return n
+}
+
+// putBack makes b, the last bytes that were consumed, the next ones again.
+func (in *Input) putBack(b []byte) {
+	if len(b) > in.start {
+		have := in.buf[in.start:in.end]
+		buf := make([]byte, max(len(in.buf), len(b)+len(have)))
+		in.end = len(b) + copy(buf[len(b):], have)
+		in.buf, in.start = buf, len(b)
+	}
+	in.start -= copy(in.buf[in.start-len(b):in.start], b)
+	in.offset -= int64(len(b))
+}
