@@ -31,7 +31,7 @@ func (p *page) work(recordings []*coalesce.Work) {
 		}
 		p.rows([]string{"polls of device", "CPU", "polls", "packets", "packets each", "empty", "used up the budget"}, polls, 1)
 		for _, x := range w.Softirqs {
-			softirqs = append(softirqs, []string{x.Name, cpuCell(x.CPU), unit.Count(x.Runs), share(x.Time, w.Span), x.Longest.String()})
+			softirqs = append(softirqs, []string{x.Name, cpuCell(x.CPU), unit.Count(x.Runs), timeShare(x.Time, w.Span), x.Longest.String()})
 		}
 		p.rows([]string{"softirq", "CPU", "runs", "of the time", "longest"}, softirqs, 1)
 		for _, x := range w.Drops {
@@ -55,7 +55,7 @@ func orDash(s string) string {
 	return s
 }
 
-func share(part, whole unit.Nanos) string {
+func timeShare(part, whole unit.Nanos) string {
 	if whole <= 0 {
 		return "-"
 	}
@@ -69,7 +69,7 @@ func (p *page) sockets(sockets []coalesce.Socket) {
 		if !s.Known {
 			continue
 		}
-		rows = append(rows, []string{s.Local + " > " + s.Peer, s.Busy.String(), share(s.RwndLimited, s.Busy), share(s.SndbufLimited, s.Busy), unit.Count(int64(s.Retrans & (1<<62 - 1))), s.RTT.String(), strconv.FormatUint(s.CWnd, 10)})
+		rows = append(rows, []string{s.Local + " > " + s.Peer, s.Busy.String(), timeShare(s.RwndLimited, s.Busy), timeShare(s.SndbufLimited, s.Busy), unit.Count(int64(s.Retrans & (1<<62 - 1))), s.RTT.String(), strconv.FormatUint(s.CWnd, 10)})
 	}
 	p.rows([]string{"sender", "busy", "peer's window", "send buffer", "retransmitted", "RTT", "cwnd"}, rows, 1)
 }
