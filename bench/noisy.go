@@ -72,11 +72,15 @@ func judgeNoise(results *Results, p finding.Params) []finding.Finding {
 	return findings
 }
 
-// series returns the interim results as weighted values.
+// series returns the interim results, or the values of a long column, as weighted values.
 func (r *Run) series() []weighted {
 	var s []weighted
 	for _, i := range r.Interim {
 		s = append(s, weighted{i.Rate, i.Length.Seconds()})
+	}
+	step := 1 + len(r.Values)/modesLookedFor
+	for i := 0; i < len(r.Values); i += step {
+		s = append(s, weighted{r.Values[i], 1})
 	}
 	return s
 }

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"bytes"
+	"fmt"
 	"path"
 	"strings"
 
@@ -49,10 +50,11 @@ func numberLine(line []byte) (text []byte, comment bool) {
 }
 
 // ReadNumbers reads a column of numbers as repeated runs of the tool "numbers", whose test is the base name of the
-// source. Ledger: too-many-results, cut-input.
+// source; a column of more than 10,000 values as one run with a Summary. Ledger: values-thinned, cut-input.
 func ReadNumbers(l *source.Lines, ledger *source.Ledger) ([]Run, error) {
 	var runs []Run
-	behindPoint := 0 // digits of the value before
+	var long *longColumn // of more values than are kept as runs
+	behindPoint := 0     // digits of the value before
 	begin := l.Pos()
 	name, _, _ := strings.Cut(path.Base(begin.Source), ".")
 	for l.Next() {
@@ -64,15 +66,29 @@ func ReadNumbers(l *source.Lines, ledger *source.Ledger) ([]Run, error) {
 			l.Back()
 			break
 		}
-		switch {
-		case len(runs) == maxRuns:
-			ledger.Add("too-many-results", source.Warning, l.Pos(), 1, "more than 10,000 values in one column; the rest is left out")
-		case !l.Complete() && decimals(text) < behindPoint:
+		if !l.Complete() && decimals(text) < behindPoint {
 			ledger.Add("cut-input", source.Warning, l.Pos(), 1, "the last value has no line end and fewer digits than the others; it is left out")
+			continue
+		}
+		behindPoint = decimals(text)
+		switch {
+		case long != nil:
+			long.add(number(text))
+		case len(runs) == maxRuns:
+			long = newLongColumn()
+			for i := range runs {
+				long.add(runs[i].Rate)
+			}
+			long.add(number(text))
 		default:
-			behindPoint = decimals(text)
 			runs = append(runs, Run{Pos: l.Pos(), Group: begin.Offset, Tool: "numbers", Test: name, Rate: number(text)})
 		}
 	}
-	return runs, nil
+	if long == nil {
+		return runs, nil
+	}
+	if long.stride > 1 {
+		ledger.Add("values-thinned", source.Note, begin, int64(long.n-len(long.values)), fmt.Sprintf("of a column of %d values every %d-th is kept: medians and ranks are of those, mean and spread of all", long.n, long.stride))
+	}
+	return []Run{long.into(Run{Pos: runs[0].Pos, Group: begin.Offset, Tool: "numbers", Test: name})}, nil
 }

@@ -1,6 +1,8 @@
 package bench
 
 import (
+	"fmt"
+	"math"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -97,5 +99,59 @@ func BenchmarkReadNumbers(b *testing.B) {
 		if runs, _ := ReadNumbers(source.NewLines(source.NewInput("n", strings.NewReader(text)), ledger), ledger); len(runs) != 5000 {
 			b.Fatal(len(runs))
 		}
+	}
+}
+
+// TestLongColumn holds that a column of any length has the summary of all its values, and that its values are kept, or
+// thinned evenly where they are too many.
+func TestLongColumn(t *testing.T) {
+	var text strings.Builder
+	var all []float64
+	for i := range maxRuns + 5000 {
+		v := float64(1000 + (i*7919)%997)
+		all = append(all, v)
+		fmt.Fprintf(&text, "%g\n", v)
+	}
+	ledger := &source.Ledger{}
+	runs, err := ReadNumbers(source.NewLines(source.NewInput("long.txt", strings.NewReader(text.String())), ledger), ledger)
+	if err != nil || len(runs) != 1 || len(ledger.Entries()) != 0 {
+		t.Fatal(len(runs), err, ledger.Entries())
+	}
+	if want := Summarise(all, MinistatNewer); *runs[0].Summary != want || len(runs[0].Values) != len(all) {
+		t.Errorf("%+v, want %+v", *runs[0].Summary, want)
+	}
+	one := Compare([]Set{{"a", runs}, {"b", runs}}, CompareOptions{}).Comparisons[0]
+	if one.MannWhitney == nil || one.Significant || one.N[0] != len(all) {
+		t.Errorf("%+v", one)
+	}
+
+	c := newLongColumn()
+	for i := range 3*maxColumnValues + 17 {
+		c.add(float64(i % 1000))
+	}
+	r := c.into(Run{Tool: "numbers"})
+	if s := r.Summary; s.N != 3*maxColumnValues+17 || s.Min != 0 || s.Max != 999 || math.Abs(s.Mean-499.5) > 0.01 || math.Abs(s.StdDev-288.675) > 0.01 || r.Stride != 2 && r.Stride != 4 {
+		t.Errorf("%+v, every %d-th", s, r.Stride)
+	}
+	if n := len(r.Values); n > maxColumnValues || n*r.Stride < r.Summary.N {
+		t.Errorf("%d values kept, every %d-th", n, r.Stride)
+	}
+	thin := Compare([]Set{{"a", []Run{r}}, {"b", runs}}, CompareOptions{}).Comparisons[0]
+	if thin.MannWhitney == nil || !strings.Contains(strings.Join(thin.Notes, "\n"), "-th is kept") {
+		t.Errorf("%v", thin.Notes)
+	}
+}
+
+func BenchmarkMillion(b *testing.B) {
+	var text strings.Builder
+	for i := range 1_000_000 {
+		fmt.Fprintf(&text, "%.3f\n", 1000+float64((i*7919)%9973)/100)
+	}
+	b.SetBytes(int64(text.Len()))
+	b.ReportAllocs()
+	for b.Loop() {
+		ledger := &source.Ledger{}
+		runs, _ := ReadNumbers(source.NewLines(source.NewInput("long.txt", strings.NewReader(text.String())), ledger), ledger)
+		Compare([]Set{{"a", runs}, {"b", runs}}, CompareOptions{})
 	}
 }

@@ -27,6 +27,11 @@ type Run struct {
 	Streams   int      `json:"streams,omitempty"`   // parallel connections, 0 where the output does not tell
 	Summary   *Summary `json:"summary,omitempty"`   // of many runs, where the output tells no single ones; Rate is their mean
 
+	// The single values of a long column that Summary tells of, in the order of reading, and how many each stands for.
+	// They are not written: a reloaded result has the summary only.
+	Values []float64 `json:"-"`
+	Stride int       `json:"-"`
+
 	Sizes   Sizes     `json:"sizes"`
 	Sockets Sockets   `json:"sockets"`
 	Local   *CPU      `json:"local_cpu,omitempty"`

@@ -22,9 +22,11 @@ type sample struct {
 	values  []float64 // in the order of reading; nil where only the summary is known
 	sorted  []float64
 	summary Summary
-	mixed   bool   // of several units
-	left    int    // runs left out since they broke off
-	scaled  string // the unit that was converted, by a power of ten
+	mixed   bool      // of several units
+	left    int       // runs left out since they broke off
+	scaled  string    // the unit that was converted, by a power of ten
+	thinned []float64 // every stride-th value of a longer column, whose summary is of all
+	stride  int
 }
 
 // figure is one number of a run that can be compared.
@@ -165,12 +167,16 @@ func (s *sample) add(r *Run, f figure) {
 		value *= from / to
 		s.scaled = f.unit
 	}
+	if r.Values != nil && r.Stride == 1 {
+		s.values = append(s.values, r.Values...)
+		return
+	}
 	if r.Summary != nil {
 		if s.summary.N > 0 || len(s.values) > 0 {
 			s.mixed = true
 			return
 		}
-		s.summary = *r.Summary
+		s.summary, s.thinned, s.stride = *r.Summary, r.Values, r.Stride
 		return
 	}
 	s.values = append(s.values, value)
@@ -178,6 +184,11 @@ func (s *sample) add(r *Run, f figure) {
 
 // finish computes the summary of the values.
 func (s *sample) finish(generation Ministat) {
+	if s.thinned != nil {
+		s.sorted = ascending(s.thinned)
+		s.summary.Median = summarise(nil, s.sorted, generation).Median
+		return
+	}
 	if s.values == nil {
 		return
 	}

@@ -14,6 +14,7 @@ import (
 const (
 	fewValues      = 6      // below, not even a median has a 95 % interval (benchstat)
 	farOut         = 3.0    // interquartile ranges beyond the quartiles (Tukey 1977)
+	farOutShare    = 1e-5   // of so many values some are far out by chance: 2.3 of a million normal ones
 	driftValues    = 8      // least number for the normal approximation of Kendall's S
 	driftLevel     = 0.01   // p of Mann-Kendall
 	varianceLevel  = 0.01   // p of the F test
@@ -32,6 +33,9 @@ func (s *sample) suspicions() []string {
 	if s.scaled != "" {
 		say("%s converted to %s by a power of ten", s.scaled, s.unit)
 	}
+	if s.stride > 1 {
+		say("of %s values every %d-th is kept: medians and ranks are of those, mean and spread of all", unit.Count(int64(s.summary.N)), s.stride)
+	}
 	if n := s.summary.N; n < fewValues {
 		say("only %d values: below %d the median has no 95 %% interval, and one odd value decides", n, fewValues)
 	}
@@ -42,7 +46,7 @@ func (s *sample) suspicions() []string {
 		say("bimodal: about %s in %s of the values and about %s in %s; neither mean nor median is a rate that occurs",
 			about3(p.high.rate), unit.Percent(p.high.share), about3(p.low.rate), unit.Percent(p.low.share))
 	}
-	if n := outliers(s.sorted); n > 0 {
+	if n := outliers(s.sorted); float64(n) > farOutShare*float64(len(s.sorted)) {
 		say("%s far out, more than %g interquartile ranges beyond the quartiles", valuesText(n), farOut)
 	}
 	if p, rising, ok := drift(s.values, s.sorted); ok && p < driftLevel {
