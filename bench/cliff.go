@@ -181,6 +181,9 @@ func testName(r *Run) string {
 	if r.Host != "" {
 		name += " to " + r.Host
 	}
+	if label := r.rowLabel(); label != "" {
+		name += " (" + label + ")"
+	}
 	return name
 }
 

@@ -59,6 +59,9 @@ func columnOf(name string) tableColumn {
 		c.unit = perUnit(words[at-1], words[at+1])
 		c.figure = strings.Join(words[:at-1], " ")
 		c.role = figureColumn
+		if c.figure == "" && strings.HasSuffix(c.unit, "/s") {
+			c.figure = "rate"
+		}
 		if strings.HasPrefix(c.unit, "us/") {
 			c.role = costColumn
 		}

@@ -47,8 +47,8 @@ func TestSniffCSV(t *testing.T) {
 func TestColumns(t *testing.T) {
 	for name, want := range map[string]string{
 		"throughput_Mbit_per_s": "figure 10^6 bits/s throughput", "Throughput (Mbit/s)": "figure 10^6 bits/s Throughput", "throughput_Gb_per_s": "figure 10^9 bits/s throughput",
-		"trans_per_s": "figure transactions/s ", "ops_per_s": "figure operations/s ", "rate": "figure  rate", "pps": "figure packets/s pps", "latency_us": "figure us latency",
-		"p99_ms": "figure ms p99", "MB/s": "figure MB/s ", "packets_per_interrupt": "figure packets/interrupt ", "local_us_per_KB": "cost us/KB local", "remote_us_per_KB": "cost us/KB remote",
+		"trans_per_s": "figure transactions/s rate", "ops_per_s": "figure operations/s rate", "rate": "figure  rate", "pps": "figure packets/s pps", "latency_us": "figure us latency",
+		"p99_ms": "figure ms p99", "MB/s": "figure MB/s rate", "packets_per_interrupt": "figure packets/interrupt ", "local_us_per_KB": "cost us/KB local", "remote_us_per_KB": "cost us/KB remote",
 		"us_per_tran": "cost us/transaction ", "local_cpu_pct": "util", "request_bytes": "size request", "response_size": "size response", "message_bytes": "size message",
 		"recv_socket_bytes": "condition", "threads": "streams", "num_netperf": "streams", "elapsed_s": "seconds", "n": "order", "end_unix_s": "order", "rx_usecs": "condition",
 		"sdp_zcopy_thresh": "condition", "link_util_pct": "condition",
@@ -77,7 +77,7 @@ func TestReadCSV(t *testing.T) {
 		"titled":   {"# packets per interrupt; same runs\nload,a,b\n1,10,8\n", []string{"packets per interrupt 10  0 {0 0 0} [{load 1} {variant a}]", "packets per interrupt 8  0 {0 0 0} [{load 1} {variant b}]"}, []string{}},
 		"one":      {"host,x\na,1\nb,2\n", []string{" 1  0 {0 0 0} [{host a}]", " 2  0 {0 0 0} [{host b}]"}, []string{}},
 		"costs":    {"mode,message_bytes,local_us_per_KB\nSDP,65536,1.025\n", []string{"local CPU cost 1.025 us/KB 0 {0 0 65536} [{mode SDP}]"}, []string{}},
-		"two":      {"trans_per_s,latency_us\n100,5\n", []string{" 100 transactions/s 0 {0 0 0} []", "latency 5 us 0 {0 0 0} []"}, []string{}},
+		"two":      {"trans_per_s,latency_us\n100,5\n", []string{"rate 100 transactions/s 0 {0 0 0} []", "latency 5 us 0 {0 0 0} []"}, []string{}},
 		"unnamed":  {"a,b\n5,1\n4,7\n", []string{}, []string{"csv-column-unused"}},
 		"damaged":  {"mode,rate\nx,1\nx\nx,2,3\nx,4\nx,5", []string{"rate 1  0 {0 0 0} [{mode x}]", "rate 4  0 {0 0 0} [{mode x}]"}, []string{"csv-row", "cut-input"}},
 		"quotes":   {"mode,rate\n\"a, \"\"b\"\"\",1\n", []string{"rate 1  0 {0 0 0} [{mode a, \"b\"}]"}, []string{}},

@@ -77,7 +77,7 @@ func Curves(sets []Set) []Curve {
 		}
 		all = append(all, of)
 	}
-	var list []Curve
+	list := []Curve{}
 	index := map[string]int{}
 	for _, of := range all {
 		for _, c := range of {
@@ -103,12 +103,17 @@ func Curves(sets []Set) []Curve {
 	return list
 }
 
-// figureRuns makes a run of each figure of each run: its rate, operations, and what a unit of work cost each host.
+// figureRuns makes a run of each figure of each run that may be on a curve: its rate, operations, and what a unit of work
+// cost each host.
 func figureRuns(runs []Run) []Run {
 	var list []Run
 	for i := range runs {
-		for k, f := range runs[i].figures() {
-			r := runs[i]
+		r := &runs[i]
+		if r.Streams == 0 && r.Sizes == (Sizes{}) && r.Tool != "csv" || r.Partial || r.Summary != nil {
+			continue
+		}
+		for k, f := range r.figures() {
+			r := *r
 			if k > 0 {
 				r.Test = strings.Trim(r.Test+" "+f.name, " ")
 				r.Rate, r.Unit = f.value, f.unit
@@ -169,7 +174,7 @@ func curvesOf(set *Set) []Curve {
 		var groups [][]*Run
 		for i := range set.Runs {
 			r := &set.Runs[i]
-			if _, ok := axis.of(r); !ok || r.Partial || r.Summary != nil {
+			if _, ok := axis.of(r); !ok {
 				continue
 			}
 			key := axis.rest(r)

@@ -18,22 +18,25 @@ func notComparableRule() finding.Rule {
 	return finding.Rule{
 		Name:  "bench/not-comparable",
 		Title: "runs that look like a comparison do not compare",
-		Method: "Two judgements. A stream test of netperf with -r: that option sets the sizes of request/response tests only, so that the messages keep the size that the result row prints (the send buffer's, unless -m is given); " +
+		Method: "Three judgements. A stream test of netperf with -r: that option sets the sizes of request/response tests only, so that the messages keep the size that the result row prints (the send buffer's, unless -m is given); " +
 			"runs with several -r and one message size compare nothing but their noise. A benchmark before and after a change whose figures have units that do not convert into each other " +
-			"(uperf's operations and netperf's transactions, us/KB and us/transaction, bytes of 1,024 and bits).",
+			"(uperf's operations and netperf's transactions, us/KB and us/transaction, bytes of 1,024 and bits). " +
+			"And two states (before and after, or two values of a setting: a column of a table, a line of a shell's log) of which one is ahead under one load and behind under another, by min-order and more in the geometric mean and at three of four sizes or numbers of streams: an average over both loads says nothing.",
 		Params: []finding.Param{
 			{Name: "min-sizes", Default: 2, Unit: "", Doc: "least number of different -r among runs of one message size that is a warning; below, a run alone is a notice"},
+			{Name: "min-order", Default: 0.1, Unit: "ratio", Doc: "least lead that counts as one: twice what single runs of 10 s differ by (4 to 6 %, model of the published set-up, 40 seeds)"},
 		},
 		FalsePositives: "Runs with -r may have been made for something else than their sizes; then only the option is idle. netperf itself says nothing of it.",
 		References: []string{
 			"netperf manual, Options common to TCP UDP and SCTP _STREAM (-m) and _RR (-r) tests",
 			"mailing list of OpenFabrics, January 2008: Not seeing any SDP performance changes (runs with -r 64K, 128K, 1M and messages of 16,384 bytes)",
+			"FreeBSD, review of iflib's transmit ring, 2019 (with tx_abdicate the ring forwards more packets, and sends fewer)",
 		},
 	}
 }
 
 func judgeNotComparable(results *Results, p finding.Params) []finding.Finding {
-	findings := unusedSizes(results.Runs, p)
+	findings := append(unusedSizes(results.Runs, p), opposite(results.Runs, p)...)
 	for _, pair := range beforeAndAfter(results.Runs) {
 		for _, r := range Compare(pair.sets[:], CompareOptions{}).Refused {
 			findings = append(findings, pair.mixedUnits(r))

@@ -167,7 +167,7 @@ func (s *sample) add(r *Run, f figure) {
 		value *= from / to
 		s.scaled = f.unit
 	}
-	if r.Values != nil && r.Stride == 1 {
+	if len(r.Values) > 0 && r.Stride == 1 {
 		s.values = append(s.values, r.Values...)
 		return
 	}
@@ -184,7 +184,7 @@ func (s *sample) add(r *Run, f figure) {
 
 // finish computes the summary of the values.
 func (s *sample) finish(generation Ministat) {
-	if s.thinned != nil {
+	if len(s.thinned) > 0 {
 		s.sorted = ascending(s.thinned)
 		s.summary.Median = summarise(nil, s.sorted, generation).Median
 		return

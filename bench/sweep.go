@@ -139,7 +139,17 @@ func repeated(runs []Run) [][]*Run {
 }
 
 // key names the test stably across runs of the same set-up.
-func (r *Run) key() string { return strings.TrimSpace(r.Tool + " " + r.Test + " " + r.Host) }
+func (r *Run) key() string {
+	return strings.TrimSpace(strings.Join([]string{r.Tool, r.Test, r.Host, r.rowLabel()}, " "))
+}
+
+// rowLabel tells rows of a table apart: what their columns say beside figures and sizes.
+func (r *Run) rowLabel() string {
+	if r.Tool != "csv" {
+		return ""
+	}
+	return r.options()
+}
 
 func sizesKey(s Sizes) string { return fmt.Sprintf("%d,%d,%d", s.Request, s.Response, s.Message) }
 
@@ -160,6 +170,9 @@ func (r *Run) name() string {
 	}
 	if r.Direction != "" {
 		name += ", " + r.Direction
+	}
+	if label := r.rowLabel(); label != "" {
+		name += " (" + label + ")"
 	}
 	return name
 }

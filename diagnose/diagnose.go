@@ -23,7 +23,7 @@ type rule struct {
 
 // rules is the table of what is diagnosed.
 func rules() []rule {
-	return []rule{adaptiveRX()}
+	return []rule{adaptiveRX(), noEffect()}
 }
 
 // Rules returns the descriptions of the rules over several sources.

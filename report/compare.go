@@ -10,20 +10,32 @@ import (
 	"strings"
 
 	"nettrace/bench"
+	"nettrace/diagnose"
 	"nettrace/unit"
 )
 
+// Compared is what compare shows: benchmark runs, and, of two results, what else changed.
+type Compared struct {
+	bench.Comparisons
+	Changes *diagnose.Changes `json:"changes,omitempty"`
+}
+
+// Empty reports whether there is nothing to show.
+func (c *Compared) Empty() bool {
+	return len(c.Comparisons.Comparisons)+len(c.Samples)+len(c.Curves) == 0 && (c.Changes == nil || c.Changes.Empty())
+}
+
 // Compare prints comparisons: of each test what ministat prints of it, with its plot, then all of them in a table like
-// benchstat's.
-func Compare(w io.Writer, c bench.Comparisons, style Style) error {
+// benchstat's, then curves, and what changed beside benchmark runs.
+func Compare(w io.Writer, c *Compared, style Style) error {
 	p := &page{w: w, style: style}
-	several := repeatedTests(c.Comparisons)
+	several := repeatedTests(c.Comparisons.Comparisons)
 	for _, test := range byTest(several) {
 		p.comparison(test)
 	}
 	p.samples(c.Samples)
 	p.medians(several)
-	p.singles(c.Comparisons)
+	p.singles(c.Comparisons.Comparisons)
 	for i := range c.Curves {
 		p.curve(&c.Curves[i])
 	}
@@ -32,13 +44,16 @@ func Compare(w io.Writer, c bench.Comparisons, style Style) error {
 		p.labelled(0, "not compared", yellow, 14, Clean(testTitle(r.Name)+" in "+strings.Join(r.Sets, ", ")+": "+r.Text))
 	}
 	for _, u := range c.Unmatched {
-		p.labelled(0, "only in", faint, 14, Clean(fmt.Sprintf("%s: %s, %d values", u.Set, testTitle(u.Name), u.N)))
+		p.labelled(0, "only in", faint, 14, Clean(fmt.Sprintf("%s: %s, %s", u.Set, testTitle(u.Name), plural(u.N, "value", "values"))))
+	}
+	if c.Changes != nil {
+		p.changes(c.Changes)
 	}
 	return p.err
 }
 
 // CompareJSON writes comparisons for scripts.
-func CompareJSON(w io.Writer, c bench.Comparisons) error {
+func CompareJSON(w io.Writer, c *Compared) error {
 	e := json.NewEncoder(Plain(w))
 	e.SetEscapeHTML(false)
 	e.SetIndent("", " ")

@@ -22,7 +22,7 @@ func columnSet(label string, values ...float64) bench.Set {
 func compareText(t *testing.T, sets ...bench.Set) string {
 	t.Helper()
 	var b strings.Builder
-	if err := Compare(&b, bench.Compare(sets, bench.CompareOptions{}), Style{}); err != nil {
+	if err := Compare(&b, &Compared{Comparisons: bench.Compare(sets, bench.CompareOptions{})}, Style{}); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -85,8 +85,9 @@ func TestCompareEdges(t *testing.T) {
 		"equal values":    {[]bench.Set{columnSet("a", 5, 5, 5), columnSet("b", 5, 5, 5)}, []string{"No difference proven", "all samples are equal"}},
 		"many values":     {[]bench.Set{many, many}, []string{"each mark of the plot stands for up to", "x 500 "}},
 		"control signs":   {[]bench.Set{columnSet("a\x1b[2J", 1, 2, 3), columnSet("b", 1, 2, 3)}, []string{`a\x1b[2J`}},
-		"another test":    {[]bench.Set{columnSet("a", 1, 2, 3), {Label: "b", Runs: append(columnSet("b", 1, 2, 3).Runs, bench.Run{Tool: "iperf3", Test: "UDP", Rate: 1})}}, []string{"only in", "b: UDP, 1 values"}},
+		"another test":    {[]bench.Set{columnSet("a", 1, 2, 3), {Label: "b", Runs: append(columnSet("b", 1, 2, 3).Runs, bench.Run{Tool: "iperf3", Test: "UDP", Rate: 1})}}, []string{"only in", "b: UDP, 1 value"}},
 		"units that mix":  {[]bench.Set{columnSet("a", 1, 2, 3), {Label: "b", Runs: []bench.Run{{Tool: "iperf3", Test: "TCP", Unit: "KBytes/s", Rate: 1}}}}, []string{"not compared", "do not compare"}},
+		"odd summary":     {[]bench.Set{{Label: "a", Runs: []bench.Run{{Tool: "ministat", Summary: &bench.Summary{N: 3, Min: 1, Max: 2, Median: -1e9, Mean: 1.5, StdDev: 1}}}}, columnSet("b", 1, 2, 3)}, []string{}},
 		"negative values": {[]bench.Set{columnSet("a", -3, -2, -1, 0), columnSet("b", -3, 4, 5, 9)}, []string{"N  "}},
 	} {
 		text := compareText(t, c.sets...)
@@ -107,7 +108,7 @@ func TestCompareEdges(t *testing.T) {
 func TestCompareJSON(t *testing.T) {
 	var b strings.Builder
 	c := bench.Compare([]bench.Set{columnSet("a", 100, 101, 102), columnSet("b", 110, 111, 112)}, bench.CompareOptions{})
-	if err := CompareJSON(&b, c); err != nil {
+	if err := CompareJSON(&b, &Compared{Comparisons: c}); err != nil {
 		t.Fatal(err)
 	}
 	var got struct{ Comparisons []map[string]any }

@@ -24,7 +24,8 @@ func (p *page) plot(sets []valuesOf) {
 		if high <= low {
 			return 0
 		}
-		return int(math.Round((v - low) / (high - low) * (plotWidth - 1)))
+		at := (v - low) / (high - low) * (plotWidth - 1)
+		return int(math.Round(max(0, min(plotWidth-1, at)))) // a printed summary may say anything of its median
 	}
 	rows, each := stacked(sets, column)
 	border := "+" + strings.Repeat("-", plotWidth) + "+\n"

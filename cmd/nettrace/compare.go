@@ -15,6 +15,7 @@ import (
 
 	"nettrace/analyze"
 	"nettrace/bench"
+	"nettrace/diagnose"
 	"nettrace/report"
 )
 
@@ -25,15 +26,19 @@ func compareCommand(e *env) *cobra.Command {
 	o := bench.CompareOptions{}
 	cmd := &cobra.Command{
 		Use:   "compare A B...",
-		Short: "Say which difference between repeated benchmark results is real, and how large it is",
+		Short: "Say what changed between benchmark results, profiles, counters, lock tables or whole bundles, and how sure that is",
 		Long: `Say which difference between repeated benchmark results is real, and how large it is. Each argument is one state of
-the system: a file, a folder, or a quoted pattern of files whose runs belong together. Tests are matched by their name,
+the system: a file, a folder, or a quoted pattern of files that belong together. Tests are matched by their name,
 sizes, streams and direction. Student's t decides, as in ministat; the test of ranks, medians and their ratio stand
 beside it, as in benchstat. Of more than two states all pairs are compared, with Holm's correction. What varies in size,
 number of streams or a number of a table is shown as a curve, with what a byte and a segment cost, cliffs, the law of
 scaling, and where one state overtakes another. With --by the states are the values of a setting instead: a column of a
 table, an option of the benchmark, or what a shell's log set before it. One argument is enough for that, for an output of
-ministat, for a table with a column for each state, and to summarise what there is.`,
+ministat, for a table with a column for each state, and to summarise what there is.
+
+Of two bundles, or results that analyze wrote, it also tells which findings are new, gone or cost otherwise, what changed in
+profiles, lock tables, counters and settings, and what speaks against a change: profiles or settings that are the same on
+both sides.`,
 		Example: `  nettrace compare fixtures/bench/tso-on.mbps.txt fixtures/bench/tso-off.mbps.txt
   nettrace compare --label on --label off fixtures/bench/gobench-tso-on.txt fixtures/bench/gobench-tso-off.txt -o json
   nettrace compare fixtures/bench/ministat-iflib-5.txt
@@ -63,20 +68,20 @@ ministat, for a table with a column for each state, and to summarise what there 
 		if ministat == "2015" {
 			o.Ministat = bench.Ministat2015
 		}
-		sets, err := e.sets(cmd.Context(), args, labels, in.format)
-		if err == nil {
-			sets, err = arranged(sets, by)
-		}
+		results, err := e.results(cmd.Context(), args, analyze.Options{Stdin: e.stdin, Format: in.format})
 		if err != nil {
 			return err
 		}
-		c := bench.Compare(sets, o)
+		c, err := compared(results, setLabels(args, labels), by, o)
+		if err != nil {
+			return err
+		}
 		if output == "json" {
 			err = report.CompareJSON(e.stdout, c)
 		} else {
 			err = report.Compare(e.stdout, c, e.style(color, false))
 		}
-		if len(c.Comparisons)+len(c.Samples)+len(c.Curves) == 0 {
+		if c.Empty() {
 			return errors.Join(err, notComparable(c))
 		}
 		return err
@@ -84,29 +89,59 @@ ministat, for a table with a column for each state, and to summarise what there 
 	return cmd
 }
 
-// sets reads what is behind each argument.
-func (e *env) sets(ctx context.Context, args, labels []string, format string) ([]bench.Set, error) {
-	var sets []bench.Set
-	for i, arg := range args {
+// results analyses what is behind each argument.
+func (e *env) results(ctx context.Context, args []string, o analyze.Options) ([]*analyze.Result, error) {
+	var list []*analyze.Result
+	for _, arg := range args {
 		paths, err := pattern(arg)
 		if err != nil {
 			return nil, err
 		}
-		r, errs := analyze.Inspect(ctx, paths, analyze.Options{Stdin: e.stdin, Format: format})
+		r, errs := analyze.Run(ctx, paths, o)
 		for _, err := range errs {
 			fmt.Fprintln(e.stderr, "nettrace: "+report.Clean(err.Error()))
 		}
 		e.warn(r.Ledger)
-		if len(r.Models.Runs) == 0 {
-			return nil, failed("%s: no benchmark results; nettrace inspect tells what it is", report.Clean(arg))
+		if report.NothingRead(r) {
+			return nil, failed("%s: nothing that can be compared; nettrace inspect tells what it is", report.Clean(arg))
 		}
-		set := bench.Set{Label: arg, Runs: r.Models.Runs}
-		if len(labels) > 0 {
-			set.Label = labels[i]
-		}
-		sets = append(sets, set)
+		diagnose.Apply(r, o.Params)
+		list = append(list, r)
 	}
-	return sets, nil
+	return list, nil
+}
+
+func setLabels(args, labels []string) []string {
+	if len(labels) > 0 {
+		return labels
+	}
+	return args
+}
+
+// compared compares the benchmark runs of all results, and, of two, whatever else they hold.
+func compared(results []*analyze.Result, labels []string, by string, o bench.CompareOptions) (*report.Compared, error) {
+	var sets []bench.Set
+	others := false
+	for i, r := range results {
+		if len(r.Models.Runs) > 0 {
+			sets = append(sets, bench.Set{Label: labels[i], Runs: r.Models.Runs})
+		}
+		others = others || slices.ContainsFunc(r.Sources, func(s analyze.Source) bool { return s.Format != "" && s.Kind != analyze.Benchmark })
+	}
+	c := &report.Compared{Comparisons: bench.Compare(nil, o)}
+	if len(sets) > 0 {
+		made, err := arranged(sets, by)
+		if err != nil {
+			return nil, err
+		}
+		if len(made) > 1 || len(results) == 1 {
+			c.Comparisons = bench.Compare(made, o)
+		}
+	}
+	if others && len(results) == 2 && by == "" {
+		c.Changes = diagnose.Compare(results[0], results[1])
+	}
+	return c, nil
 }
 
 // arranged makes the sets that are compared: those of the arguments, or, of all runs together, those of a setting.
@@ -144,9 +179,9 @@ func pattern(arg string) ([]string, error) {
 }
 
 // notComparable says why nothing was compared.
-func notComparable(c bench.Comparisons) error {
+func notComparable(c *report.Compared) error {
 	if len(c.Refused) > 0 {
 		return failed("nothing was compared: %s", report.Clean(c.Refused[0].Text))
 	}
-	return failed("no test is in two of the sets: they are named by test, sizes, streams and direction")
+	return failed("nothing is in two of the arguments: tests are named by test, sizes, streams and direction; of a single argument only benchmark results are summarised")
 }
