@@ -6,11 +6,11 @@ import (
 	"nettrace/source"
 )
 
-// A block of the input is read at a time: small enough for the second-level cache, large enough that system calls do
+// A block of the input is read at a time: a quarter of the second-level cache, so that what follows finds it there, and large enough that system calls do
 // not count. The first one is small, as many captures are.
 const (
 	firstBlock = 64 << 10
-	blockBytes = 1 << 20
+	blockBytes = 256 << 10
 )
 
 // window is the part of the input that is in memory. Packets are slices of it, valid until the next peek.

@@ -11,16 +11,18 @@ import (
 // connection tell a copy apart from a retransmission by what a sender never repeats: the IP identification and the
 // timestamp.
 type copies struct {
-	ring [8]sighting
-	next uint8
+	identities [ringSize]uint64 // apart from the rest: it is what every packet is compared with
+	ring       [ringSize]sighting
+	next       uint8
 }
 
+const ringSize = 8
+
 type sighting struct {
-	identity uint64
-	micros   uint32 // wraps after 71 minutes
-	vlan     uint16
-	ttl      uint8
-	port     uint8
+	micros uint32 // wraps after 71 minutes
+	vlan   uint16
+	ttl    uint8 // 0 for a place that is free
+	port   uint8
 }
 
 // How long after a packet its copy may come. Mirror ports and bridges copy within microseconds (15 us in the mirror-port
@@ -34,20 +36,26 @@ const (
 )
 
 // seen reports whether s is a copy of one of the last packets, how long after it, and whether with another TTL. It
-// remembers s otherwise.
-func (c *copies) seen(dir int, s *segment) (age unit.Nanos, routed, found bool) {
+// remembers s otherwise. fresh says that it surely is none, as it goes on where its direction ends.
+func (c *copies) seen(dir int, s *segment, fresh bool) (age unit.Nanos, routed, found bool) {
 	h := s.header
-	mine := sighting{identity: identity(dir, s), micros: uint32(s.now / unit.Microsecond), vlan: h.VLAN<<2 | uint16(h.Tags&3), ttl: h.TTL, port: uint8(s.packet.Interface)}
-	for i := range c.ring {
-		if other := &c.ring[i]; other.identity == mine.identity && other.ttl != 0 {
-			age := unit.Nanos(int32(mine.micros-other.micros)) * unit.Microsecond
-			if elsewhere := other.vlan != mine.vlan || other.ttl != mine.ttl || other.port != mine.port; max(age, -age) <= copyLimit(s, elsewhere) {
-				return max(age, -age), other.ttl != mine.ttl, true
+	id := identity(dir, s)
+	micros, vlan := uint32(s.now/unit.Microsecond), h.VLAN<<2|uint16(h.Tags&3)
+	if !fresh {
+		for i, other := range c.identities {
+			if other == id && c.ring[i].ttl != 0 {
+				first := &c.ring[i]
+				age := unit.Nanos(int32(micros-first.micros)) * unit.Microsecond
+				if elsewhere := first.vlan != vlan || first.ttl != h.TTL || first.port != uint8(s.packet.Interface); max(age, -age) <= copyLimit(s, elsewhere) {
+					return max(age, -age), first.ttl != h.TTL, true
+				}
 			}
 		}
 	}
-	c.ring[c.next%uint8(len(c.ring))] = mine
-	c.next++
+	c.identities[c.next] = id
+	mine := &c.ring[c.next]
+	mine.micros, mine.vlan, mine.ttl, mine.port = micros, vlan, h.TTL, uint8(s.packet.Interface)
+	c.next = (c.next + 1) % ringSize
 	return 0, false, false
 }
 
@@ -71,8 +79,9 @@ func copyLimit(s *segment, elsewhere bool) unit.Nanos {
 func identity(dir int, s *segment) uint64 {
 	h := s.header
 	o := &h.Options
-	x := mix(uint64(h.Seq)<<32|uint64(h.Ack), uint64(h.ID)<<32|uint64(h.Window)<<16|uint64(h.Flags)<<8|uint64(dir))
-	x = mix(x^uint64(h.Payload), uint64(o.TSVal)<<32|uint64(o.TSEcr))
+	x := (uint64(h.Seq)<<32|uint64(h.Ack))*0x9e3779b97f4a7c15 + // products that do not wait for one another
+		(uint64(h.ID)<<48|uint64(h.Window)<<32|uint64(h.Payload)<<12^uint64(h.Flags)<<1^uint64(dir))*0xbf58476d1ce4e5b9 +
+		(uint64(o.TSVal)<<32|uint64(o.TSEcr))*0x94d049bb133111eb
 	for i := range min(int(o.SACKs), len(o.SACK)) {
 		x = mix(x, uint64(o.SACK[i][0])<<32|uint64(o.SACK[i][1]))
 	}

@@ -13,7 +13,7 @@ const (
 	judgedAtOnce = 8192
 	// batchSteps is how many steps are handed over at once: enough that handing over costs little for each, few enough that
 	// they stay in the second-level cache. batches are in use at most.
-	batchSteps, batches = 512, 6
+	batchSteps, batches = 512, 4
 )
 
 // crew judges packets on goroutines, one for each shard. Steps of one connection stay in order, since its shard takes them
@@ -22,6 +22,7 @@ type crew struct {
 	queues []chan *batch
 	empty  chan *batch
 	now    *batch // being filled
+	slot   *step  // the next one in it
 	wait   sync.WaitGroup
 	free   func(*conn)
 }
@@ -30,6 +31,7 @@ type crew struct {
 type batch struct {
 	steps [batchSteps]step
 	n     int
+	ended []*conn      // by its steps
 	left  atomic.Int32 // workers that have not finished with it
 }
 
@@ -62,7 +64,7 @@ func (t *Tracker) hire() {
 	for range batches - 1 {
 		w.empty <- new(batch)
 	}
-	w.now = new(batch)
+	w.begin(new(batch))
 	for i, s := range t.shards {
 		queue := make(chan *batch, batches)
 		w.queues = append(w.queues, queue)
@@ -101,23 +103,6 @@ func (x *step) take(t *shard) {
 	t.take(x.conn, int(x.dir), x.flags, &segment{packet: &p, header: &x.header, now: x.now, timed: x.timed, checksum: x.checksum})
 }
 
-// room returns the step to fill in next.
-func (w *crew) room() *step {
-	if w.now.n == batchSteps {
-		w.hand()
-		w.now = <-w.empty
-		w.now.recycle(w.free)
-	}
-	return &w.now.steps[w.now.n]
-}
-
-func (w *crew) next(c *conn) *step {
-	x := w.room()
-	w.now.n++
-	x.conn, x.shard = c, c.shard
-	return x
-}
-
 // hand gives the batch to the workers.
 func (w *crew) hand() {
 	w.now.left.Store(int32(len(w.queues)))
@@ -126,29 +111,42 @@ func (w *crew) hand() {
 	}
 }
 
-// recycle empties a batch that is done, and gives the connections that ended in it back.
-func (b *batch) recycle(free func(*conn)) {
-	for i := range b.steps[:b.n] {
-		if b.steps[i].ends {
-			free(b.steps[i].conn)
-		}
-	}
-	b.n = 0
-}
-
+// packet has a packet judged.
 func (w *crew) packet(c *conn, dir int, f Flags, s *segment) {
-	x := w.next(c)
-	x.ends, x.dir, x.timed, x.checksum, x.flags, x.now = false, uint8(dir), s.timed, s.checksum, f, s.now
-	p := s.packet
+	x, p := w.slot, s.packet
+	x.conn, x.shard, x.ends, x.dir, x.timed, x.checksum, x.flags, x.now = c, c.shard, false, uint8(dir), s.timed, s.checksum, f, s.now
 	x.record, x.offset, x.wireLen, x.port, x.link, x.sent = p.Record, p.Offset, int32(p.WireLen), int32(p.Interface), p.LinkType, p.Direction
 	if s.header != &x.header {
 		x.header = *s.header
 	}
+	w.advance()
 }
 
+// finish has a connection summed. It is given back when the batch is done.
 func (w *crew) finish(c *conn, end unit.Nanos) {
-	x := w.next(c)
-	x.ends, x.end = true, end
+	x := w.slot
+	x.conn, x.shard, x.ends, x.end = c, c.shard, true, end
+	w.now.ended = append(w.now.ended, c)
+	w.advance()
+}
+
+// advance goes on to the next step.
+func (w *crew) advance() {
+	if w.now.n++; w.now.n < batchSteps {
+		w.slot = &w.now.steps[w.now.n]
+		return
+	}
+	w.hand()
+	w.begin(<-w.empty)
+}
+
+// begin fills a batch that is new or done with.
+func (w *crew) begin(b *batch) {
+	for _, c := range b.ended {
+		w.free(c)
+	}
+	b.ended, b.n = b.ended[:0], 0
+	w.now, w.slot = b, &b.steps[0]
 }
 
 // dismiss waits until all is judged.

@@ -74,7 +74,7 @@ func (s *segment) cut(m *mss) {
 }
 
 func (t *shard) isCopy(c *conn, dir int, s *segment) bool {
-	if age, routed, found := c.copies.seen(dir, s); found {
+	if age, routed, found := c.copies.seen(dir, s, c.dir[dir].goesOn(&c.dir[1-dir], s)); found {
 		t.picture.copied(s.packet, s.now, age, routed)
 		return true
 	}
@@ -91,6 +91,20 @@ func (t *shard) isCopy(c *conn, dir int, s *segment) bool {
 		return true
 	}
 	return false
+}
+
+// goesOn reports whether a packet holds the next data of this direction or acknowledges what was not acknowledged: no copy
+// of anything seen does.
+func (d *direction) goesOn(sent *direction, s *segment) bool {
+	h := s.header
+	if !d.seen || h.Flags&^(pcap.ACK|pcap.PSH) != 0 {
+		return false
+	}
+	if h.Payload > 0 {
+		return s.start >= d.high
+	}
+	ack := extend(sent.una, h.Ack)
+	return sent.acked && ack > sent.una && ack <= sent.high
 }
 
 // tally counts the packet.

@@ -11,16 +11,27 @@ import (
 // key names a connection by its two ends, the smaller one first, so that both directions have the same key. VLAN tags
 // are left out on purpose: hardware strips them from one direction only.
 type key struct {
-	low, high [2]uint64 // addresses, as big-endian numbers
-	ports     uint32    // low's port, then high's
+	low, high [2]uint64 // address as a big-endian number; an IPv4 address is followed by its port
+	ports     uint32    // of IPv6: low's port, then high's
 	tunnel    uint32    // keeps equal addresses in different tunnels apart
 	network   uint64    // a pcap.Network
 }
 
 // set makes k the packet's key and reports whether its source is the high end. It fills k in place, word by word, since
-// copies of what was just written would wait for it.
+// copies of what was just written would wait for it, and without a branch on the direction, which no processor foresees.
 func (k *key) set(h *pcap.Header) (fromHigh bool) {
-	src, dst := words(h.Network, &h.Src), words(h.Network, &h.Dst)
+	k.tunnel, k.network = h.Tunnel, uint64(h.Network)
+	if h.Network == pcap.IPv4 {
+		src := uint64(binary.BigEndian.Uint32(h.Src[:4]))<<32 | uint64(h.SrcPort)
+		dst := uint64(binary.BigEndian.Uint32(h.Dst[:4]))<<32 | uint64(h.DstPort)
+		k.low[0], k.low[1], k.high[0], k.high[1], k.ports = min(src, dst), 0, max(src, dst), 0, 0
+		return src > dst
+	}
+	return k.set6(h)
+}
+
+func (k *key) set6(h *pcap.Header) (fromHigh bool) {
+	src, dst := words(&h.Src), words(&h.Dst)
 	switch {
 	case src[0] != dst[0]:
 		fromHigh = src[0] > dst[0]
@@ -29,7 +40,6 @@ func (k *key) set(h *pcap.Header) (fromHigh bool) {
 	default:
 		fromHigh = h.SrcPort > h.DstPort
 	}
-	k.tunnel, k.network = h.Tunnel, uint64(h.Network)
 	if fromHigh {
 		k.low, k.high, k.ports = dst, src, uint32(h.DstPort)<<16|uint32(h.SrcPort)
 	} else {
@@ -38,16 +48,13 @@ func (k *key) set(h *pcap.Header) (fromHigh bool) {
 	return fromHigh
 }
 
-func words(network pcap.Network, a *[16]byte) [2]uint64 {
-	if network == pcap.IPv4 {
-		return [2]uint64{uint64(binary.BigEndian.Uint32(a[:4])) << 32}
-	}
+func words(a *[16]byte) [2]uint64 {
 	return [2]uint64{binary.BigEndian.Uint64(a[:8]), binary.BigEndian.Uint64(a[8:])}
 }
 
 // is reports whether two keys are equal, without a call for each comparison.
 func (k *key) is(other *key) bool {
-	return k.ports == other.ports && k.low[0] == other.low[0] && k.high[0] == other.high[0] && k.low[1] == other.low[1] && k.high[1] == other.high[1] &&
+	return k.low[0] == other.low[0] && k.high[0] == other.high[0] && k.ports == other.ports && k.low[1] == other.low[1] && k.high[1] == other.high[1] &&
 		k.tunnel == other.tunnel && k.network == other.network
 }
 
@@ -61,7 +68,7 @@ func (k *key) endpoint(a *[2]uint64, port uint16) netip.AddrPort {
 	binary.BigEndian.PutUint64(b[:8], a[0])
 	binary.BigEndian.PutUint64(b[8:], a[1])
 	if pcap.Network(k.network) == pcap.IPv4 {
-		return netip.AddrPortFrom(netip.AddrFrom4([4]byte(b[:4])), port)
+		return netip.AddrPortFrom(netip.AddrFrom4([4]byte(b[:4])), uint16(a[0]))
 	}
 	return netip.AddrPortFrom(netip.AddrFrom16(b), port)
 }

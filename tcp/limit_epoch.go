@@ -39,7 +39,7 @@ func (l *limit) sentNow(d *direction, s *segment, now unit.Nanos) {
 	e.most = max(e.most, flight)
 	e.sends += uint32(s.wire)
 	e.sent += uint64(s.header.Payload)
-	if s.header.Payload%s.size != 0 && s.header.Flags&pcap.PSH != 0 {
+	if s.header.Flags&pcap.PSH != 0 && s.header.Payload%s.size != 0 {
 		e.short++
 	}
 	if l.inFlight = flight > 0; l.inFlight {

@@ -66,9 +66,8 @@ func (l *limit) gap(c *conn, dir int, s *segment, now unit.Nanos, again bool, ju
 	}
 	took := now - l.at
 	released := l.released != none && now-l.released <= eps
-	patience := max(10*unit.Millisecond, max(l.epoch.took, c.roundTrip())*3/2)
 	switch {
-	case again && (took >= timeoutAfter && s.start <= l.una || !released && took >= min(timeoutAfter, patience)), l.remote && jump > 0 && took >= timeoutAfter:
+	case again && (took >= timeoutAfter && s.start <= l.una || !released && took >= min(timeoutAfter, l.patience(c))), l.remote && jump > 0 && took >= timeoutAfter:
 		l.charge(limitTimeout, now, s)
 	case recovering:
 		l.charge(limitLoss, now, s)
@@ -104,6 +103,11 @@ func (l *limit) gap(c *conn, dir int, s *segment, now unit.Nanos, again bool, ju
 		return
 	}
 	l.last = -1
+}
+
+// patience is how long a sender waits for an ACK before a timer of its own runs out.
+func (l *limit) patience(c *conn) unit.Nanos {
+	return max(10*unit.Millisecond, max(l.epoch.took, c.roundTrip())*3/2)
 }
 
 func (l *limit) pend(i int8, took unit.Nanos, s *segment) {

@@ -40,7 +40,9 @@ func (r *rtt) sent(s *segment, again bool) {
 	if int(r.inFlight) == len(r.flight) { // the newest gives way, as an ACK may end at the packet after any
 		r.inFlight--
 	}
-	r.flight[r.inFlight] = timed{s.now, start, end, o.TSVal, o.HasTimestamp, again, false}
+	t := &r.flight[r.inFlight] // filled in place: a copy of what was just written would wait for it
+	t.at, t.start, t.end, t.stamp = s.now, start, end, o.TSVal
+	t.hasStamp, t.again, t.sampled = o.HasTimestamp, again, false
 	r.inFlight++
 }
 

@@ -82,9 +82,10 @@ func (t *shard) write(c *conn, dir int, s *segment) Flags {
 			return t.rest(c, dir, s, rest)
 		}
 	}
-	d.tails.body = body{s.end, 0, s.now, s.packet.Record}
+	b := &d.tails.body
+	b.end, b.small, b.at, b.record = s.end, 0, s.now, s.packet.Record
 	if d.acked && d.una < m.small {
-		d.tails.body.small = m.small
+		b.small = m.small
 	}
 	return 0
 }

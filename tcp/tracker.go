@@ -105,7 +105,7 @@ func (t *Tracker) Header() *pcap.Header {
 	if t.crew == nil {
 		return &t.header
 	}
-	return &t.crew.room().header
+	return &t.crew.slot.header
 }
 
 // finish takes the connection out of the table and has it summed.
