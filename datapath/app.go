@@ -9,7 +9,7 @@ type app struct {
 	id     component
 	costs  *costs
 	random *stream // of the wake-ups
-	tcp    *tcp
+	tcp    *socket
 
 	readBytes, writeBytes int
 	buffered              int // bytes received and not read

@@ -19,6 +19,9 @@ const (
 	moderationSample              // the driver reads its counters
 	batchArrives                  // a batch of frames reaches the link
 	pollStarts                    // the first look of a poll
+	ackTimer                      // a delayed ACK is due
+	pacedSend                     // pacing lets the next packet go
+	synAnswered                   // the server answers a SYN
 )
 
 // event is something that happens to one component. Events are values of two words, which the compiler keeps in registers;

@@ -12,7 +12,9 @@ const (
 type frame struct {
 	seq, ack uint64     // of TCP, counted from 0 and not wrapped
 	sent     unit.Nanos // when it was given to the link
+	edge     uint64     // right edge of the sender's receive window, where that is modelled
 	payload  uint32     // bytes
+	flags    uint8      // where they matter
 }
 
 type frameID uint16

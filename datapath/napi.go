@@ -13,7 +13,7 @@ type napi struct {
 	frames  *frames
 	nic     *nic
 	lro     lro
-	tcp     *tcp
+	tcp     *socket
 	traffic *traffic
 
 	delivering merged // what TCP is working on

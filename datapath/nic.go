@@ -5,13 +5,16 @@ import "nettrace/unit"
 // ringFrames is the capacity of a receive ring: 1024 descriptors, mlx4_en's default (drivers/net/mlx4/mlx4_en.h).
 const ringFrames = 1024
 
+// poller is the driver's receive path, which an interrupt starts.
+type poller interface{ interrupted() }
+
 // nic is the receive side of a card: a ring of completions and the moderation of its interrupt. While the queue is armed,
 // the first completion starts the timer; the interrupt comes when the timer expires or when enough frames wait. Frames
 // that wait at the moment of arming raise it at once.
 type nic struct {
 	engine *engine
 	id     component
-	napi   *napi
+	poll   poller
 
 	delay unit.Nanos // rx-usecs in force; a change counts from the next start of the timer
 	limit int        // rx-frames, 0 for none
@@ -54,7 +57,7 @@ func (n *nic) interrupt() {
 	n.armed = false
 	n.setting++
 	n.interrupts++
-	n.napi.interrupted()
+	n.poll.interrupted()
 }
 
 // arm lets the next completion cause an interrupt.

@@ -1,8 +1,8 @@
 package datapath
 
-// tcp is one end of the connection, with as much of TCP as an exchange without loss needs: bytes in order, an ACK at once
+// socket is one end of the connection, with as much of TCP as an exchange without loss needs: bytes in order, an ACK at once
 // when more than one MSS has arrived since the last one (Linux, __tcp_ack_snd_check), every data frame carrying the ACK.
-type tcp struct {
+type socket struct {
 	link    *link
 	app     *app
 	traffic *traffic
@@ -15,10 +15,10 @@ type tcp struct {
 }
 
 // acksAtOnce reports whether bytes more have to be acknowledged before anything else happens.
-func (t *tcp) acksAtOnce(bytes int) bool { return t.unacked+bytes > t.mss }
+func (t *socket) acksAtOnce(bytes int) bool { return t.unacked+bytes > t.mss }
 
 // receive takes what a poll merged: the ACK leaves before the application is woken.
-func (t *tcp) receive(m merged) {
+func (t *socket) receive(m merged) {
 	if m.bytes == 0 {
 		return
 	}
@@ -32,7 +32,7 @@ func (t *tcp) receive(m merged) {
 }
 
 // send gives a message to the link.
-func (t *tcp) send(bytes int) {
+func (t *socket) send(bytes int) {
 	s := segment(bytes, t.mss)
 	for range s.segments {
 		t.transmit(t.mss)
@@ -42,7 +42,7 @@ func (t *tcp) send(bytes int) {
 	}
 }
 
-func (t *tcp) transmit(bytes int) {
+func (t *socket) transmit(bytes int) {
 	f := frame{seq: t.sent, ack: t.received, payload: uint32(bytes)}
 	t.traffic.sent(f)
 	t.link.send(f)
