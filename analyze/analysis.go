@@ -27,6 +27,8 @@ type Options struct {
 	Interval unit.Nanos
 	// Window has only the stack samples of a part of a recording's time read, where they have times.
 	Window perf.Window
+	// Times has profiles keep when their stacks were sampled, for flame.WriteHTML.
+	Times bool
 	// Symbols are files and folders that name the functions of binary recordings: kallsyms, System.map, ELF objects, build-id
 	// caches, archives of perf archive. What lies beside a recording is used without being asked for.
 	Symbols []string

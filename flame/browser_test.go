@@ -22,6 +22,7 @@ import (
 
 	"nettrace/fixtures/browser"
 	"nettrace/fixtures/shared"
+	"nettrace/perf"
 )
 
 const netserver = "../fixtures/bundles/rr-4345/netserver.perf.txt"
@@ -402,6 +403,25 @@ func TestHTMLInBrowser(t *testing.T) {
 		focus(x)
 		x.Keys(kb.ArrowDown)
 		x.Is("the widest is the first", `document.getElementById("graph-at").getAttribute("aria-posinset") === "1"`)
+		x.Quiet()
+	})
+
+	t.Run("window of time", func(t *testing.T) {
+		x := browser.Open(t, b)
+		recorded := shared.Read(t, netserver)
+		timed := readTimed(t, recorded, PerfOptions{})
+		x.Visit(savedHTML(t, timed, HTMLOptions{}))
+		ready(x)
+		browser.Value[bool](x, `["from", "to"].forEach((id, i) => { const e = document.getElementById(id); e.value = [20, 120][i]; e.dispatchEvent(new Event("input")) }), true`)
+		time.Sleep(300 * time.Millisecond)
+		times := timed.timed()
+		begin, end := times.begin+20*times.size, times.begin+120*times.size
+		part := readTimed(t, recorded, PerfOptions{Window: perf.Window{From: begin, To: end}})
+		if diff := cmp.Diff(wantRows(t, part, Column{}, 50), rowsOf(x)); diff != "" {
+			t.Error(diff)
+		}
+		expect(x, "what is shown", text1(x, "#span"), "0.16 s to 0.96 s of 1.592 s: "+Quantity(part.Events[0].PeriodSum, 1, "ns"))
+		x.Is("the address keeps it", `location.hash === "#from=0.16&to=0.96"`)
 		x.Quiet()
 	})
 

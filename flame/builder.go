@@ -37,6 +37,7 @@ type builder struct {
 	entries map[entryKey]uint32
 	list    []entry
 	coarse  int // how many labels were given up
+	times   *times
 	scale   int64
 }
 
@@ -151,7 +152,10 @@ func (b *builder) add(event uint32, l labels, stack []byte, samples, period int6
 		b.stacks[key] = id
 		b.keys = append(b.keys, key)
 	}
-	b.fold(entry{entryKey{id, b.label(b.coarsen(l)), event}, samples, period, at})
+	n := b.fold(entry{entryKey{id, b.label(b.coarsen(l)), event}, samples, period, at})
+	if b.times != nil {
+		b.times.add(n, cell{samples, period})
+	}
 	if len(b.list) > maxEntries && b.coarse < 2 && len(b.named) > 1 {
 		b.dropLabels(at)
 	}
@@ -167,15 +171,18 @@ func (b *builder) label(l labels) uint32 {
 	return id
 }
 
-func (b *builder) fold(e entry) {
+// fold returns the place of the entry in the list.
+func (b *builder) fold(e entry) uint32 {
 	i, known := b.entries[e.entryKey]
 	if !known {
-		b.entries[e.entryKey] = uint32(len(b.list))
+		i = uint32(len(b.list))
+		b.entries[e.entryKey] = i
 		b.list = append(b.list, e)
-		return
+		return i
 	}
 	have := &b.list[i]
 	have.samples, have.period = sum(have.samples, e.samples), sum(have.period, e.period)
+	return i
 }
 
 func (b *builder) coarsen(l labels) labels {
@@ -197,9 +204,13 @@ func (b *builder) dropLabels(at place) {
 	b.list, b.named = nil, nil
 	clear(b.entries)
 	clear(b.labels)
-	for _, e := range list {
+	renamed := make([]uint32, len(list))
+	for i, e := range list {
 		e.labels = b.label(b.coarsen(named[e.labels]))
-		b.fold(e)
+		renamed[i] = b.fold(e)
+	}
+	if b.times != nil {
+		b.times.rename(func(k cellKey) cellKey { return cellKey{renamed[k.sample], k.slice} })
 	}
 }
 
@@ -229,6 +240,9 @@ func (b *builder) finish(p *Profile) {
 		e.Samples, e.PeriodSum, e.EmptyStacks = rounded(e.Samples, b.scale), rounded(e.PeriodSum, b.scale), rounded(e.EmptyStacks, b.scale)
 	}
 	b.samples(p)
+	if b.times != nil && b.scale == 1 {
+		b.times.profile, p.times = b.pprof, b.times
+	}
 	b.pprof.DurationNanos = int64(p.End - p.Start)
 	b.pprof.PeriodType = &profile.ValueType{}
 	if main, err := p.Event(""); err == nil {

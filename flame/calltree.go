@@ -13,6 +13,7 @@ type callTree struct {
 	frame  []int32  // of each node: an index into frames, Root for node 0
 	level  []int32  // calls from the root
 	own    []values // of each column
+	node   []int32  // by sample of the profile, where it ends
 }
 
 // values are those of the nodes that have one, by rising node.
@@ -38,6 +39,7 @@ func (v *values) add(node int32, value int64) {
 type columned struct {
 	frames []int32
 	values []int64
+	sample int // of the profile
 }
 
 // newCallTree makes the tree of stacks, which it sorts, over so many columns.
@@ -61,6 +63,10 @@ func newCallTree(frames []Frame, stacks []columned, columns int) *callTree {
 		for i := range t.own {
 			t.own[i].add(node, s.values[i])
 		}
+		for len(t.node) <= s.sample {
+			t.node = append(t.node, -1)
+		}
+		t.node[s.sample] = node
 	}
 	return t
 }
@@ -69,7 +75,7 @@ func newCallTree(frames []Frame, stacks []columned, columns int) *callTree {
 func columnedStacks(p *profile.Profile, v *view) []columned {
 	stacks := make([]columned, 0, len(p.Sample))
 	var store []int32
-	for _, s := range p.Sample {
+	for i, s := range p.Sample {
 		if !slices.ContainsFunc(s.Value, func(v int64) bool { return v > 0 }) {
 			continue
 		}
@@ -78,7 +84,7 @@ func columnedStacks(p *profile.Profile, v *view) []columned {
 			store, begin = make([]int32, 0, max(1<<16, 8*len(s.Location))), 0
 		}
 		store = v.stack(store, s)
-		stacks = append(stacks, columned{store[begin:len(store):len(store)], s.Value})
+		stacks = append(stacks, columned{store[begin:len(store):len(store)], s.Value, i})
 	}
 	return stacks
 }

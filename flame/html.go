@@ -93,6 +93,7 @@ func WriteHTML(w io.Writer, p *Profile, o HTMLOptions) error {
 	t := newCallTree(v.frames, columnedStacks(p.pprof, v), 2*len(p.Events))
 	head := &packed{Title: Clean(o.Title), Icicle: o.Icicle, By: o.Colours.by()}
 	head.columns(p, t, o.Column)
+	head.time(p, t)
 	top, err := Top(p, o.Column, plainRows)
 	if err != nil {
 		return err

@@ -23,8 +23,11 @@ type packed struct {
 	Rest    int            `json:"rest"` // the paint of boxes that are no frame
 	Width   Width          `json:"width,omitempty"`
 	Diff    *packedDiff    `json:"diff,omitempty"`
+	Time    *packedTimes   `json:"time,omitempty"`
 	Nodes   int            `json:"nodes"`
-	Bytes   []int          `json:"bytes"` // of the parts behind this head: levels, frames, and two for each column
+	Bytes   []int          `json:"bytes"` // of the parts behind this head: levels, frames, and two or five for each column
+
+	timed []timedValues // of each column; none if times are not known
 }
 
 // packedFrames is the table of frames, by column.
@@ -43,6 +46,8 @@ type packedColumn struct {
 	Unit   string `json:"unit"` // after division by Scale
 	Scale  int64  `json:"scale"`
 	Factor int64  `json:"factor"` // of all values
+
+	index int // of the profile\'s column
 }
 
 type packedPaint struct {
@@ -67,9 +72,16 @@ func pack(w io.Writer, head *packed, t *callTree) (compressed bool, err error) {
 	head.Nodes = len(t.frame)
 	parts := [][]byte{t.levels(), t.frameNumbers()}
 	for i := range t.own {
-		nodes, values, factor := t.own[i].parts()
+		factor := common(0, t.own[i].value)
+		if head.timed != nil {
+			factor = common(factor, head.timed[i].value)
+		}
+		factor = max(factor, 1)
 		head.Columns[i].Factor = factor
-		parts = append(parts, nodes, values)
+		parts = append(parts, t.own[i].parts(factor)...)
+		if head.timed != nil {
+			parts = append(parts, head.timed[i].parts(factor)...)
+		}
 	}
 	for _, p := range parts {
 		head.Bytes = append(head.Bytes, len(p))
@@ -129,20 +141,25 @@ func (t *callTree) frameNumbers() []byte {
 }
 
 // parts says how far each node that has a value lies behind the one before, and the values, divided by what they have
-// in common: of most events that is the period.
-func (v *values) parts() (nodes, amounts []byte, factor int64) {
-	for _, x := range v.value {
-		factor = gcd(factor, x)
+// in common.
+func (v *values) parts(factor int64) [][]byte {
+	parts := make([][]byte, 2)
+	last := int32(0)
+	for i, n := range v.node {
+		parts[0] = binary.AppendUvarint(parts[0], uint64(n-last))
+		parts[1] = binary.AppendUvarint(parts[1], uint64(v.value[i]/factor))
+		last = n
+	}
+	return parts
+}
+
+// common returns the largest divisor of a factor and of values: of most events that is the period.
+func common(factor int64, values []int64) int64 {
+	for _, x := range values {
 		if factor == 1 {
 			break
 		}
+		factor = gcd(factor, x)
 	}
-	factor = max(factor, 1)
-	last := int32(0)
-	for i, n := range v.node {
-		nodes = binary.AppendUvarint(nodes, uint64(n-last))
-		amounts = binary.AppendUvarint(amounts, uint64(v.value[i]/factor))
-		last = n
-	}
-	return nodes, amounts, factor
+	return factor
 }

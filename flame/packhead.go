@@ -19,7 +19,7 @@ func (h *packed) columns(p *Profile, t *callTree, first Column) {
 			if err == nil && at|1 == index|1 && (v == Period || at == index) {
 				h.First = len(h.Columns)
 			}
-			h.Columns = append(h.Columns, packedColumn{Event: Clean(e.Name), Value: v, Unit: c.unitOf(e), Scale: p.Scale})
+			h.Columns = append(h.Columns, packedColumn{Event: Clean(e.Name), Value: v, Unit: c.unitOf(e), Scale: p.Scale, index: at})
 			t.own = append(t.own, all[at])
 		}
 	}

@@ -40,6 +40,7 @@ type Profile struct {
 
 	pprof  *profile.Profile
 	places []place // of the first sample of each pprof sample
+	times  *times  // of the samples; nil if they were not asked for
 	groups []Label // what views tell stacks apart by; nil stands for threads
 }
 

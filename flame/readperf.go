@@ -15,6 +15,7 @@ type PerfOptions struct {
 	Watchers []perf.Watcher // shown the tracepoint events
 	Window   perf.Window    // samples outside are left out, and not shown to watchers
 	Workers  int            // goroutines that decode parts of a long text; 0 is as many as there are CPUs. The profile is the same
+	Times    bool           // keep when stacks were sampled, for views that show parts of the time
 }
 
 // ReadPerf reads the text of `perf script` (what perf.SniffScript recognises) into a profile.
@@ -31,6 +32,9 @@ func ReadPerf(l *source.Lines, ledger *source.Ledger, o PerfOptions) (*Profile, 
 // their objects, not by addresses.
 func FoldPerf(events perf.Events, start source.Pos, format string, ledger *source.Ledger, o PerfOptions) (*Profile, error) {
 	f := perfFolder{builder: newBuilder(start.Source, ledger)}
+	if o.Times {
+		f.times = newTimes()
+	}
 	p := &Profile{Source: start.Source, Line: start.Line, Format: format}
 	err := perf.Each(events, func(e *perf.Event) {
 		if !o.Window.Has(e) {
@@ -81,6 +85,9 @@ func (f *perfFolder) sample(e *perf.Event) {
 			f.first = e.Time
 		}
 		f.last, f.timed = max(f.last, e.Time), true
+	}
+	if f.times != nil {
+		f.times.now, f.times.known = e.Time, e.HasTime
 	}
 	if e.Name != f.event || f.event == "" {
 		f.event, f.eventID = e.Name, f.builder.event(e.Name, e.Modifiers, e.Pos)

@@ -41,7 +41,14 @@ func (p *Profile) Select(s Selection) *Profile {
 	for _, l := range p.pprof.Location {
 		t.frames = append(t.frames, t.choose(l))
 	}
+	var cells map[uint32][]slicedCell
+	if timed := p.timed(); timed != nil {
+		t.times, cells = copyOf(timed)
+	}
 	for i, sample := range p.pprof.Sample {
+		if t.times != nil {
+			t.times.from = cells[uint32(i)]
+		}
 		t.sample(sample, p.places[i])
 	}
 	t.finish(&part)

@@ -22,6 +22,7 @@ type flameFlags struct {
 	raw           bool
 	without       []string
 	palette       string
+	times         bool // wanted by what is written
 }
 
 // html returns what a page shows.
@@ -87,6 +88,7 @@ func (e *env) flame(cmd *cobra.Command, args []string, f *flameFlags) error {
 	if err := f.colours(); err != nil {
 		return err
 	}
+	f.times = form == "html" && f.diff == ""
 	p, err := e.profile(cmd, args, f)
 	if err != nil {
 		return err
@@ -118,7 +120,7 @@ func (e *env) profile(cmd *cobra.Command, args []string, f *flameFlags) (*flame.
 	if err != nil {
 		return nil, err
 	}
-	r, errs := analyze.Inspect(cmd.Context(), paths, analyze.Options{Stdin: e.stdin, Format: f.in.format, Symbols: f.in.symbols, Inlined: f.in.inlined, Window: choice.window})
+	r, errs := analyze.Inspect(cmd.Context(), paths, analyze.Options{Stdin: e.stdin, Format: f.in.format, Symbols: f.in.symbols, Inlined: f.in.inlined, Window: choice.window, Times: f.times})
 	e.warn(r.Ledger)
 	switch n := len(r.Models.Profiles); {
 	case n == 1:

@@ -42,8 +42,16 @@
     return known.get(c);
   };
 
+  // span returns the slices of time that are shown. The address has them as seconds from the beginning.
+  function span() {
+    const slice = (text, otherwise) => text === "" || !(Number(text) >= 0) ? otherwise : Math.min(Math.round(Number(text) * 1e9 / head.time.size), head.time.slices);
+    const from = Math.min(slice(state.from, 0), head.time.slices - 1);
+    return [from, Math.max(slice(state.to, head.time.slices), from + 1)];
+  }
+
   function series() {
-    return judge ? [0, 1, 2, 3].map(ownOf) : [ownOf(state.column)];
+    if (judge) return [0, 1, 2, 3].map(ownOf);
+    return head.time && (state.from || state.to) ? [ownValuesIn(head.columns[state.column], whole.n, span()[0], span()[1])] : [ownOf(state.column)];
   }
 
   // A view is a tree with the totals of its series and the widths that boxes get.
@@ -95,14 +103,24 @@
     }));
   }
 
+  function showDetails(pane) {
+    $("details").textContent = describe(pane, pane.at).replaceAll("\n", "; ");
+  }
+
   const hooks = {
     label: (pane, node) => {
       const view = views.get(pane), name = nameOf(view, node);
       return judge ? judge.label(name, view.sums.map((s) => s[node])) : name;
     },
     describe, paint: paintOf,
-    changed: () => { showCrumbs(); showMatches(); later(showTable); remember(); },
-    at: (pane, node) => { $("details").textContent = describe(pane, node).replaceAll("\n", "; "); current = pane; },
+    changed: (pane) => {
+      showCrumbs();
+      showMatches();
+      showDetails(pane);
+      later(showTable);
+      remember();
+    },
+    at: (pane) => { current = pane; showDetails(pane); },
     over: (pane, node, x, y) => {
       const tip = $("tip");
       tip.hidden = node < 0;
@@ -282,8 +300,8 @@
     state.zoom = "";
     arrangePanes();
     draw();
-    hooks.changed();
-    hooks.at(main, 0);
+    hooks.changed(main);
+    hooks.at(main);
     main.host.focus();
     $("callees-title").scrollIntoView({ block: "nearest" });
   }
@@ -292,14 +310,51 @@
       state.of = state.zoom = "";
       arrangePanes();
       draw();
-      hooks.changed();
+      hooks.changed(main);
     } else main.zoom(0);
     main.host.focus();
-    hooks.at(main, main.at);
+    hooks.at(main);
   }
   function sandwich() {
     const f = current.tree.frame[current.at];
     if (f >= 0) enter(keys[f]);
+  }
+
+  // again does something that arranges the boxes anew, and keeps what is zoomed to.
+  const again = (how) => () => {
+    const path = state.zoom;
+    how();
+    main.at = nodeAt(main, path);
+    main.zoom(main.at);
+    draw();
+  };
+
+  // The window of time.
+  const seconds = (slice) => String(Number((slice * head.time.size / 1e9).toPrecision(6)));
+  function showSpan() {
+    const [from, to] = span();
+    $("from").value = from;
+    $("to").value = to;
+    $("from").setAttribute("aria-valuetext", seconds(from) + " s");
+    $("to").setAttribute("aria-valuetext", seconds(to) + " s");
+    $("span").textContent = seconds(from) + " s to " + seconds(to) + " s of " + seconds(head.time.slices) + " s: " + quantity(base.sums[0][0]);
+  }
+  function chooseSpan(moved) {
+    const last = head.time.slices;
+    let from = Math.min(Number($("from").value), last - 1), to = Math.max(Number($("to").value), 1);
+    if (from >= to) moved === "from" ? to = from + 1 : from = to - 1;
+    state.from = from > 0 ? seconds(from) : "";
+    state.to = to < last ? seconds(to) : "";
+    again(compute)();
+    showSpan();
+    remember();
+  }
+  if (head.time) {
+    $("window").hidden = false;
+    for (const id of ["from", "to"]) {
+      $(id).max = head.time.slices;
+      $(id).addEventListener("input", () => chooseSpan(id));
+    }
   }
 
   // Controls.
@@ -327,18 +382,11 @@
       remember();
     });
   }
-  const again = (how) => () => {
-    const path = state.zoom;
-    how();
-    main.at = nodeAt(main, path);
-    main.zoom(main.at);
-    draw();
-  };
   $("column").replaceChildren(...head.columns.map((c, i) => new Option(c.event + (c.value === "samples" ? ", samples" : ""), i)));
   $("columns").hidden = head.columns.length < 2 || judge !== null;
   $("widths").hidden = judge === null;
   $("by").parentElement.hidden = judge !== null;
-  choose("column", "column", again(compute));
+  choose("column", "column", () => { again(compute)(); if (head.time) showSpan(); });
   choose("width", "width", again(compute));
   choose("by", "by", () => { showLegend(); draw(); });
   choose("order", "order", again(arrangePanes));
@@ -398,6 +446,7 @@
   showTheme();
   const path = state.zoom;
   compute();
+  if (head.time) showSpan();
   if (path) {
     main.at = nodeAt(main, path);
     main.zoom(main.at);
@@ -407,7 +456,7 @@
   draw();
   showCrumbs();
   showMatches();
-  hooks.at(main, main.at);
+  hooks.at(main);
   performance.mark("first picture");
   later(showTable);
 })();

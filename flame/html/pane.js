@@ -1,7 +1,7 @@
 // newPane shows a tree on a canvas. Only boxes that are at least a pixel wide and in view are drawn, found by halving the
 // rows, so that the time a picture takes does not grow with the tree. Beside the canvas, which says nothing to those who
 // do not see it, the pane is a tree of one item: the box that the keys are at.
-// hooks: label(pane, node), describe(pane, node), paint(pane, node), changed(pane), at(pane, node), over(pane, node, x, y).
+// hooks: label(pane, node), describe(pane, node), paint(pane, node), changed(pane), at(pane), over(pane, node, x, y).
 function newPane(host, name, hooks) {
   "use strict";
   const ROW = 17, FONT = '12px ui-monospace,Menlo,Consolas,"DejaVu Sans Mono",monospace';
@@ -63,7 +63,7 @@ function newPane(host, name, hooks) {
     reveal(node);
     tell();
     pane.draw();
-    hooks.at(pane, node);
+    hooks.at(pane);
   };
 
   // tell says in the tree's one item where the keys are.
@@ -244,7 +244,7 @@ function newPane(host, name, hooks) {
     if (node < 0) return;
     pane.at = node;
     pane.zoom(node);
-    hooks.at(pane, node);
+    hooks.at(pane);
   });
   canvas.addEventListener("mousemove", (e) => {
     const node = under(e.offsetX, e.offsetY);
@@ -259,7 +259,7 @@ function newPane(host, name, hooks) {
     else if (e.key === "Escape" && pane.zoomed) {
       pane.at = pane.tree.parent[pane.zoomed];
       pane.zoom(pane.at);
-      hooks.at(pane, pane.at);
+      hooks.at(pane);
     } else if (/^Arrow|^Home$/.test(e.key)) {
       const next = pane.walk(e.key);
       if (next !== undefined) pane.focus(next);

@@ -17,7 +17,10 @@ async function unpack(element) {
     level[i] = level[i - 1] + 1 - ups[i - 1];
     frame[i] = numbers[i - 1];
   }
-  for (const column of head.columns) column.parts = [next(), next()];
+  for (const column of head.columns) {
+    column.parts = [next(), next()];
+    if (head.time) column.times = [next(), next(), next()];
+  }
   return { head, level, frame };
 }
 
@@ -29,6 +32,19 @@ function ownValues(column, n) {
   for (let i = 0; i < gaps.length; i++) {
     node += gaps[i];
     own[node] = values[i] * column.factor;
+  }
+  return own;
+}
+
+// ownValuesIn returns what a column has of each node's own in the slices of time from one up to another.
+function ownValuesIn(column, n, from, to) {
+  "use strict";
+  column.timed = column.timed || column.times.map((bytes) => readNumbers(bytes));
+  const own = new Float64Array(n), [gaps, slices, values] = column.timed;
+  let node = 0;
+  for (let i = 0; i < gaps.length; i++) {
+    node += gaps[i];
+    if (slices[i] >= from && slices[i] < to) own[node] += values[i] * column.factor;
   }
   return own;
 }
