@@ -1,6 +1,7 @@
 package analyze
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -48,13 +49,44 @@ func exchange(r *bench.Run) *coalesce.Exchange {
 
 func slowestRun(runs []bench.Run) *coalesce.Exchange {
 	var slowest *coalesce.Exchange
-	for _, r := range runs {
-		if !strings.HasSuffix(r.Test, "_RR") || r.Rate <= 0 || slowest != nil && r.Rate >= slowest.Rate {
+	take := func(e *coalesce.Exchange) {
+		if slowest == nil || e.Rate < slowest.Rate {
+			slowest = e
+		}
+	}
+	for k := 0; k < len(runs); {
+		if numbers := repeated(runs[k:]); numbers > 0 {
+			take(meanOf(runs[k : k+numbers]))
+			k += numbers
 			continue
 		}
-		slowest = exchange(&r)
+		if r := &runs[k]; strings.HasSuffix(r.Test, "_RR") && r.Rate > 0 {
+			take(exchange(r))
+		}
+		k++
 	}
 	return slowest
+}
+
+// repeated returns how many of the first runs are plain numbers in one file whose name says that they are rates of a
+// request/response test: "tcp_rr-before.txt".
+func repeated(runs []bench.Run) (n int) {
+	for _, r := range runs {
+		if r.Tool != "numbers" || !strings.Contains(strings.ToLower(r.Test), "_rr") || r.Rate <= 0 || r.Pos.Source != runs[0].Pos.Source {
+			break
+		}
+		n++
+	}
+	return n
+}
+
+func meanOf(runs []bench.Run) *coalesce.Exchange {
+	sum := 0.0
+	for _, r := range runs {
+		sum += r.Rate
+	}
+	return &coalesce.Exchange{Rate: sum / float64(len(runs)), Outstanding: 1, Pos: runs[0].Pos,
+		From: fmt.Sprintf("mean of %d numbers of %s, taken for transactions/s with one outstanding", len(runs), runs[0].Test)}
 }
 
 // burst returns how many transactions netperf had outstanding beside the first.

@@ -2,6 +2,7 @@ package analyze
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -183,14 +184,29 @@ func emitOutput(o *coalesce.Output, emit func(any) error) error {
 			}
 		}
 	}
-	if o.Table == nil {
-		return nil
-	}
-	for _, row := range o.Table.Rows {
-		for _, cell := range row.Cells {
-			if err := emit(&CounterRecord{Tool: o.Tool, Name: row.Key, Device: row.Name, CPU: &cell.CPU, Value: cell.Value, Pos: row.Pos}); err != nil {
-				return err
+	if o.Table != nil {
+		for _, row := range o.Table.Rows {
+			for _, cell := range row.Cells {
+				if err := emit(&CounterRecord{Tool: o.Tool, Name: row.Key, Device: row.Name, CPU: &cell.CPU, Value: cell.Value, Pos: row.Pos}); err != nil {
+					return err
+				}
 			}
+		}
+	}
+	if err := errors.Join(emitAll(o.Reported, emit), emitAll(o.Sockets, emit)); err != nil {
+		return err
+	}
+	if m := o.Machine; m != nil {
+		return errors.Join(emitAll(m.Nodes, emit), emitAll(m.Affinities, emit), emitAll(m.Steering, emit), emitAll(m.Places, emit), emitAll(m.Devices, emit), emitAll(m.IdleStates, emit), emitAll(m.Kernel, emit))
+	}
+	return nil
+}
+
+// emitAll emits the elements of a list.
+func emitAll[T any](list []T, emit func(any) error) error {
+	for k := range list {
+		if err := emit(&list[k]); err != nil {
+			return err
 		}
 	}
 	return nil

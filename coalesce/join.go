@@ -98,8 +98,12 @@ func (h *Host) join(members []member, o Options) {
 		switch {
 		case out.Table != nil:
 			b.add("", out, nil)
-		case out.Refusal != "" && len(out.Interfaces) == 0:
-			h.note(out, cmp.Or(out.Name.Tool, out.Tool)+": the device does not support the question: "+out.Refusal)
+		case out.Refusal != "":
+			device := "the device"
+			if len(out.Interfaces) > 0 {
+				device = cmp.Or(out.Interfaces[0].Name, device)
+			}
+			h.note(out, cmp.Or(out.Name.Tool, out.Tool)+": "+device+" does not support the question: "+out.Refusal)
 		}
 	}
 	b.series()

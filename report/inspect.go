@@ -78,6 +78,9 @@ func (p *page) source(s analyze.Source) {
 		parts = append(parts, s.Role)
 	}
 	p.labelled(2, s.Format, cyan, 18, strings.Join(parts, ", "))
+	if s.Note != "" {
+		p.labelled(4, "note", faint, 16, s.Note)
+	}
 	for _, f := range s.Facts {
 		p.labelled(4, f.Name, faint, 16, f.Value)
 	}
