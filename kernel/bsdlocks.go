@@ -6,7 +6,7 @@ func freebsdLocks() []NetworkLock {
 			Name: "iflib-txq", Title: "transmit queue lock of iflib", System: "FreeBSD",
 			Callers: []LockCaller{
 				{"iflib_if_transmit", RoleTransmit}, {"iflib_if_transmit_bypass", RoleTransmit}, {"iflib_simple_transmit", RoleTransmit}, {"iflib_txq_drain", RoleTransmit},
-				{"iflib_txq_drain_bypass", RoleTransmit}, {"ifmp_ring_enqueue", RoleTransmit}, {"drain_ring_locked", RoleTransmit}, {"drain_ring_lockless", RoleTransmit},
+				{"iflib_txq_drain_bypass", RoleTransmit}, {"drain_ring_lockless", RoleTransmit},
 				{"_task_fn_tx", RoleReclaim}, {"iflib_completed_tx_reclaim", RoleReclaim}, {"iflib_tx_credits_update", RoleReclaim}, {"iflib_timer", RoleTimer},
 				{"iflib_fast_intr", RoleInterrupt}, {"iflib_fast_intr_rxtx", RoleInterrupt}, {"iflib_fast_intr_ctx", RoleInterrupt},
 			},
@@ -18,6 +18,26 @@ func freebsdLocks() []NetworkLock {
 				"compare dev.NAME.UNIT.iflib.tx_abdicate 0 and 1, and iflib's simple transmit routine where the kernel has it: senders that transmit at once under a mutex do better with few senders, a ring with many",
 			},
 			Reference: "FreeBSD sys/net/iflib.c, sys/net/mp_ring.c",
+		},
+		{
+			Name: "iflib-ring", Title: "ring of packets before a transmit queue of iflib", System: "FreeBSD",
+			Locks:     []string{"mp_ring lock"},
+			Callers:   []LockCaller{{"ifmp_ring_enqueue", RoleTransmit}, {"drain_ring_locked", RoleTransmit}, {"ifmp_ring_check_drainage", RoleReclaim}},
+			Protects:  "the state of the ring; only machines without atomic operations on 64 bits have this lock, others exchange the state itself",
+			Meaning:   "senders enqueue one by one, and one of them transmits for all while it holds the ring",
+			Advice:    []string{"compare iflib's simple transmit routine where the kernel has it, and dev.NAME.UNIT.iflib.tx_abdicate 1, with which senders only enqueue"},
+			Reference: "FreeBSD sys/net/mp_ring.c (MP_RING_NO_64BIT_ATOMICS)",
+		},
+		{
+			Name: "driver-tx", Title: "transmit lock of a driver's queue", System: "FreeBSD",
+			Callers: []LockCaller{
+				{"mlx5e_xmit", RoleTransmit}, {"mlx5e_xmit_locked", RoleTransmit}, {"mlx5e_tx_cq_comp", RoleReclaim}, {"vtnet_txq_mq_start", RoleTransmit}, {"vtnet_txq_mq_start_locked", RoleTransmit},
+				{"vtnet_txq_tq_deferred", RoleTransmit}, {"vtnet_txq_tq_intr", RoleReclaim}, {"vtnet_tx_vq_intr", RoleInterrupt},
+			},
+			Protects:  "the transmit descriptors of one queue",
+			Meaning:   "senders of several CPUs use one queue, or wait for the reclaim of its finished descriptors",
+			Advice:    []string{"more queues (sysctl dev.NAME.UNIT, hw.DRIVER tunables), and flow identifiers that spread flows over them; see which of transmit and reclaim waits"},
+			Reference: "FreeBSD sys/dev/mlx5/mlx5_en/mlx5_en_tx.c, sys/dev/virtio/network/if_vtnet.c",
 		},
 		{
 			Name: "tcp-inpcb", Title: "lock of one TCP connection (inpcb)", System: "FreeBSD",

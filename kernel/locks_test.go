@@ -43,6 +43,8 @@ func TestLockIndex(t *testing.T) {
 	for _, c := range []struct{ lock, caller, want, role string }{
 		{"0xfffff80003a4d018", "iflib_if_transmit+0x1c2", "iflib-txq", RoleTransmit},
 		{"0xfffff80003a4d018", "_task_fn_tx+0x14f", "iflib-txq", RoleReclaim},
+		{"0xfffff80003a4d018", "ifmp_ring_check_drainage+0x3f", "iflib-ring", RoleReclaim},
+		{"0xfffff80003a4d018", "mlx5e_xmit+0x3f", "driver-tx", RoleTransmit},
 		{"tcpinp+0x18", "tcp_do_segment+0x284b", "tcp-inpcb", RoleReceive},
 		{"tcbinfo+0x58", "tcp_input+0x8e2", "tcp-inpcbinfo", RoleReceive}, // the name goes before the caller
 		{"&list->lock#3", "__qdisc_run+0x11b/0x1ef", "qdisc-root", RoleTransmit},

@@ -145,7 +145,11 @@ func (b *builder) lock(key lockKey, name string, r *Row) int {
 	}
 	i := len(b.table.Locks)
 	b.locks[key] = i
-	b.table.Locks = append(b.table.Locks, Lock{Name: name, Address: r.Address, Kind: r.Kind, Shares: []Share{}, Sites: []Site{}, Holders: []Site{}, Pos: []source.Pos{}})
+	address := r.Address
+	if address == name {
+		address = ""
+	}
+	b.table.Locks = append(b.table.Locks, Lock{Name: name, Address: address, Kind: r.Kind, Shares: []Share{}, Sites: []Site{}, Holders: []Site{}, Pos: []source.Pos{}})
 	return i
 }
 

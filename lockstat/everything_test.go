@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"nettrace/finding"
 	"nettrace/fixtures/shared"
 	"nettrace/source"
 )
@@ -219,6 +220,27 @@ func TestBounded(t *testing.T) {
 	}
 }
 
+// exercise does with a table what the program does.
+func exercise(t *testing.T, table *Table) {
+	t.Helper()
+	for _, rule := range []finding.On[*Table]{Contention(), Spinning(), LongHold(), Convoy(), CrossCPU(), Recursion()} {
+		for _, f := range rule.Run(table, nil) {
+			if f.Summary == "" {
+				t.Errorf("%s says nothing", rule.Name)
+			}
+		}
+	}
+	table.Entries(ByWait)
+	Name([]*Table{table})
+	Subtract(table, table, 1, &source.Ledger{})
+	if err := Pprof([]*Table{table}).CheckValid(); err != nil {
+		t.Error(err)
+	}
+	if d := Compare(table, table); d.Total.Difference != 0 {
+		t.Errorf("%+v", d.Total)
+	}
+}
+
 func fuzz(f *testing.F, i int) {
 	for _, text := range fixtureTexts(f) {
 		f.Add(text)
@@ -230,8 +252,7 @@ func fuzz(f *testing.F, i int) {
 			if _, err := json.Marshal(table); err != nil {
 				t.Error(err)
 			}
-			Contention().Run(table, nil)
-			table.Entries(ByWait)
+			exercise(t, table)
 			for _, s := range []Stats{table.Total} {
 				if s.Contentions < 0 || s.Acquisitions < 0 || s.Wait < 0 || s.Hold < 0 || s.WaitMax < 0 || s.WaitSlack < 0 || s.Iterations < 0 {
 					t.Errorf("negative: %+v", s)

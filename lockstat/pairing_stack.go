@@ -34,6 +34,9 @@ func (s *lockStacks) find(stack []perf.Frame) *lockStack {
 	s.key = s.key[:0]
 	for i := range stack {
 		s.key = binary.LittleEndian.AppendUint32(s.key, uint32(stack[i].ID))
+		if stack[i].Symbol == perf.Unknown {
+			s.key = binary.LittleEndian.AppendUint64(s.key, stack[i].Address)
+		}
 	}
 	if caller < len(stack) {
 		s.key = binary.LittleEndian.AppendUint32(s.key, uint32(stack[caller].Offset))
@@ -46,7 +49,7 @@ func (s *lockStacks) find(stack []perf.Frame) *lockStack {
 	for i := range stack {
 		have.frames[i] = symbol(&stack[i])
 	}
-	if caller < len(stack) {
+	if caller < len(stack) && (caller > 0 || stack[0].Symbol != perf.Unknown) { // the slow path itself says nothing
 		have.caller = have.frames[caller]
 	}
 	if len(s.known) < 4*maxStack {

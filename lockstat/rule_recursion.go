@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"nettrace/finding"
+	"nettrace/kernel"
 	"nettrace/unit"
 )
 
@@ -25,6 +26,7 @@ func Recursion() finding.On[*Table] {
 
 func judgeRecursion(t *Table, p finding.Params) []finding.Finding {
 	j := newJudgement("lock/recursion", t, p)
+	known := kernel.NewLockIndex()
 	var findings []finding.Finding
 	for i := range t.Recursions {
 		r := &t.Recursions[i]
@@ -33,7 +35,7 @@ func judgeRecursion(t *Table, p finding.Params) []finding.Finding {
 			continue
 		}
 		lock := Lock{Name: r.Lock, Kind: r.Kind, Key: r.Lock}
-		c := &class{key: function(r.Caller) + " recursion", locks: []*Lock{&lock}}
+		c := &class{key: function(r.Caller) + " recursion", locks: []*Lock{&lock}, known: known.Find(r.Lock, r.Caller)}
 		f := j.finding(c, finding.Notice, "")
 		f.Summary = fmt.Sprintf("%s was taken %s by a thread that had it", c.name(), unit.Count(n)+" times")
 		if n == 1 {

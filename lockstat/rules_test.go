@@ -139,6 +139,19 @@ func TestConvoyOfTables(t *testing.T) {
 	}
 }
 
+// TestKnownRecursion: the clean-up of iflib that drains the ring comes back to the lock that it has.
+func TestKnownRecursion(t *testing.T) {
+	for _, f := range Recursion().Run(lockstatFile("recursion.txt")(t), nil) {
+		if strings.Contains(f.Summary, "iflib_txq_drain") {
+			if !strings.Contains(f.Summary, "transmit queue lock of iflib (0xfffff80003a4d018) was taken once by a thread that had it") {
+				t.Error(f.Summary)
+			}
+			return
+		}
+	}
+	t.Error("not found")
+}
+
 // TestRolesOnOneLock: senders and the clean-up wait for the same lock, which is what the iflib case is about.
 func TestRolesOnOneLock(t *testing.T) {
 	f := judge(t, lockstatFile("iflib-contended.txt")(t), nil)[0]

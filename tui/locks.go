@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"nettrace/lockstat"
@@ -118,6 +119,12 @@ func (l *lock) describe() []paragraph {
 	if l.Acquisitions > 0 {
 		add("hold", "%s in %s acquisitions, longest %s", l.Hold, unit.Count(l.Acquisitions), l.HoldMax)
 	}
+	if l.Iterations > 0 {
+		add("loops", "%s of spinning, which are no time", unit.Count(l.Iterations))
+	}
+	if l.WaitersMax > 0 {
+		add("queue", "at most %d waited at once; one or more did for %s", l.WaitersMax, l.Waited)
+	}
 	if l.Bounces > 0 {
 		add("cpu", "%s waits for a holder on another CPU", unit.Count(l.Bounces))
 	}
@@ -126,7 +133,7 @@ func (l *lock) describe() []paragraph {
 	}
 	for i := range l.Sites {
 		s := &l.Sites[i]
-		add("by", "%s%s: %s in %s waits", s.Caller, known(s.Role), s.Wait, unit.Count(s.Contentions))
+		add("by", "%s%s: %s in %s waits", caller(s), known(s.Role), s.Wait, unit.Count(s.Contentions))
 	}
 	for i := range l.Holders {
 		add("holder", "%s%s", l.Holders[i].Caller, known(l.Holders[i].Role))
@@ -135,6 +142,14 @@ func (l *lock) describe() []paragraph {
 		add("lost", "%s", loss.Text)
 	}
 	return list
+}
+
+// caller is who takes a lock, or the side of it where only that is known.
+func caller(s *lockstat.Site) string {
+	if s.Caller == "" {
+		return "(unknown) " + s.Kind
+	}
+	return s.Caller
 }
 
 func known(what string) string {
@@ -180,13 +195,13 @@ func newLockPage(x *explorer, l *lock) *lockPage {
 		{name: "waits", right: true}, {name: "wait", title: "wait total", right: true}, {name: "max", title: "longest", right: true},
 	}}
 	detail := &document{look: x.look}
-	detail.Set("lock", append(l.describe(), histogram(x.look, l.Waits)...))
+	detail.Set("lock", slices.Concat(l.describe(), histogram(x.look, "waits", l.Waits), histogram(x.look, "holds", l.Holds)))
 	p.listPage = newListPage(l.Name, x.look, list, 45, detail)
 	return p
 }
 
 // histogram draws a distribution, a line for each bin.
-func histogram(l *look, bins []lockstat.Bin) []paragraph {
+func histogram(l *look, name string, bins []lockstat.Bin) []paragraph {
 	var list []paragraph
 	most := int64(1)
 	for _, b := range bins {
@@ -195,7 +210,7 @@ func histogram(l *look, bins []lockstat.Bin) []paragraph {
 	for i, b := range bins {
 		label := ""
 		if i == 0 {
-			label = "waits"
+			label = name
 		}
 		bar := strings.Repeat(string(l.levels[len(l.levels)-1]), int(40*b.Count/most))
 		list = append(list, paragraph{label: label, plain: true, text: fmt.Sprintf("%10s %s %s", "< "+unit.Nanos(b.High).String(), bar, unit.Count(b.Count))})
@@ -220,7 +235,7 @@ func (p *lockPage) Cell(row, column int) cell {
 	case 0:
 		return text(s.part)
 	case 1:
-		return text(s.Caller)
+		return text(caller(s.Site))
 	case 2:
 		return text(s.Role)
 	case 3:
