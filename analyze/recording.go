@@ -28,7 +28,7 @@ func readPerfData(r *reader, out *Source) error {
 		p, err := flame.FoldPerf(recording, source.Pos{Source: r.src.Path, Record: 1}, "perf-data", &r.ledger, o)
 		if p != nil {
 			out.Records, out.Facts = recording.Samples(), recordingFacts(recording)
-			if out.Bytes = r.src.Bytes; out.Bytes < 0 {
+			if out.Bytes = r.src.Bytes; out.Bytes < 0 || len(r.src.Layers) > 0 { // only reading it tells
 				out.Bytes = r.src.Input.Offset()
 			}
 		}
