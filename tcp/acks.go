@@ -49,6 +49,7 @@ func (t *shard) acknowledge(c *conn, dir int, s *segment) (f Flags) {
 			f |= t.advance(c, dir, s, ack-sent.una)
 		}
 		sent.rtt.acked(s, h.Ack, uint32(sent.una), sent.una < sent.recoveryPoint)
+		t.arrived(c, sent, s, ack)
 		sent.forget(ack)
 		sent.una, sent.unaAt = ack, s.now
 	case ack == sent.una && pure && !duplicateSACK && from.repeats(sent, s):

@@ -14,6 +14,44 @@ type copies struct {
 	identities [ringSize]uint64 // apart from the rest: it is what every packet is compared with
 	ring       [ringSize]sighting
 	next       uint8
+	nextOf     uint8
+	merged     *[4]merged // the last super-segments, nil before the first
+}
+
+// merged is a super-segment. GRO merges a packet that the network then delivers once more, alone.
+type merged struct {
+	start, bytes, micros uint32
+	id                   uint16
+	dir                  uint8
+}
+
+// holds reports whether s is a packet of the super-segment again: the identifications of its packets count up.
+func (m *merged) holds(dir int, s *segment) bool {
+	h := s.header
+	from, age := h.Seq-m.start, unit.Nanos(uint32(s.now/unit.Microsecond)-m.micros)*unit.Microsecond
+	return int(m.dir) == dir && from+uint32(h.Payload) <= m.bytes && from < m.bytes && from%uint32(s.size) == 0 && h.ID == m.id+uint16(from/uint32(s.size)) && age <= copyWithin
+}
+
+// again reports whether s was part of one of the last super-segments. It remembers s if it is one.
+func (c *copies) again(dir int, s *segment) bool {
+	h := s.header
+	switch {
+	case !h.HasID || h.ID == 0 || h.Payload == 0:
+		return false
+	case h.Payload > s.size:
+		if c.merged == nil {
+			c.merged = new([4]merged)
+		}
+		c.merged[c.nextOf%uint8(len(c.merged))] = merged{h.Seq, uint32(h.Payload), uint32(s.now / unit.Microsecond), h.ID, uint8(dir)}
+		c.nextOf++
+	case c.merged != nil:
+		for i := range c.merged {
+			if c.merged[i].holds(dir, s) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 const ringSize = 8
@@ -51,6 +89,9 @@ func (c *copies) seen(dir int, s *segment, fresh bool) (age unit.Nanos, routed, 
 				}
 			}
 		}
+	}
+	if c.again(dir, s) {
+		return 0, false, true
 	}
 	c.identities[c.next] = id
 	mine := &c.ring[c.next]

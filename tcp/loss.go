@@ -43,7 +43,9 @@ func (t *shard) jump(d *direction, s *segment) {
 	}
 	if from < s.start {
 		o := &s.header.Options
-		t.trouble(d).open(hole{from, s.start, s.now, o.TSVal, o.HasTimestamp})
+		t.trouble(d).open(hole{
+			start: from, end: s.start, at: s.now, stamp: o.TSVal, hasStamp: o.HasTimestamp, id: s.header.ID, hasID: s.header.HasID && d.idents.reliable(),
+		})
 	}
 }
 
@@ -63,15 +65,22 @@ func (t *shard) late(c *conn, dir int, s *segment) Flags {
 	return FlagRetransmission | t.resend(c, dir, s, end, missing == 0 && s.start >= r.forgotten)
 }
 
-// resentInto decides whether a packet that fills a hole was sent again, or was sent before the packets that jumped over
-// the hole and came late: what is sent again has a higher IP identification and a newer timestamp than they have; where
-// neither tells, the hole is older than a round trip.
+// slowTick is the slowest clock of timestamps in use, twice: packets of one tick of it were sent within half a round trip
+// of that length.
+const slowTick = 20 * unit.Millisecond
+
+// resentInto decides whether a packet that fills a hole was sent again, or was sent before the packet that jumped over the
+// hole and came late: what is sent again has a higher IP identification and a newer timestamp than that one. What has the
+// same timestamp was sent with it, unless round trips are as short as the clock's ticks. Where neither tells, the hole is
+// older than a round trip.
 func (d *direction) resentInto(h hole, s *segment, roundTrip unit.Nanos) bool {
 	o := &s.header.Options
 	switch {
-	case d.idents.reliable() && s.header.HasID:
+	case h.hasID && s.header.HasID:
+		return int16(s.header.ID-h.id) > 0
+	case h.at == 0 && d.idents.reliable() && s.header.HasID: // the hole is forgotten
 		return d.idents.above(s.header.ID)
-	case h.hasStamp && o.HasTimestamp && o.TSVal != h.stamp:
+	case h.hasStamp && o.HasTimestamp && (o.TSVal != h.stamp || roundTrip >= slowTick):
 		return int32(o.TSVal-h.stamp) > 0
 	case roundTrip > 0:
 		return s.now-h.at >= roundTrip
@@ -97,7 +106,8 @@ func (t *shard) resend(c *conn, dir int, s *segment, end uint64, twice bool) Fla
 		t.note(c, timeout, e)
 	}
 	t.note(c, retransmission, exemplarOf(dir, s, int64(silence)))
-	sending := resent{uint32(s.start), uint32(end), n, twice, false, exemplarOf(dir, s, int64(end-s.start))}
+	o := &s.header.Options
+	sending := resent{uint32(s.start), uint32(end), n, twice, false, false, o.HasTimestamp, o.TSVal, exemplarOf(dir, s, int64(end-s.start))}
 	if twice {
 		l.twice++
 		l.twiceWire += n
@@ -136,6 +146,29 @@ func (t *shard) needless(c *conn, d *direction, r *resent, n uint32) {
 			l.twice--
 		}
 		t.note(c, spurious, r.exemplar)
+	}
+}
+
+// arrived learns from an ACK of this direction whether the retransmission at the left edge that it covers was needless: the
+// timestamp that comes back is older than that of the retransmission, so that the first sending had arrived (Eifel
+// detection, RFC 3522). Only what fills the left edge has its timestamp echoed (RFC 7323 section 4.3).
+func (t *shard) arrived(c *conn, d *direction, s *segment, ack uint64) {
+	o := &s.header.Options
+	if d.recovery == nil || d.underWay == 0 || !o.HasTimestamp {
+		return
+	}
+	left := uint32(d.una)
+	for i := range d.resent {
+		r := &d.resent[i]
+		if !r.underWay || int32(uint32(ack)-r.end) < 0 {
+			continue
+		}
+		r.underWay = false
+		d.underWay--
+		edge := int32(r.start-left) <= 0 && int32(r.end-left) > 0
+		if edge && r.hasStamp && !r.needless && int32(o.TSEcr-r.stamp) < 0 {
+			t.needless(c, d, r, r.wire)
+		}
 	}
 }
 

@@ -12,6 +12,7 @@ type recovery struct {
 	forgotten uint64 // below it there may be holes that are forgotten
 	resent    [32]resent
 	nextSent  int
+	underWay  int // retransmissions that no ACK has covered yet
 }
 
 // hole is a range that later packets jumped over.
@@ -20,6 +21,14 @@ type hole struct {
 	at         unit.Nanos
 	stamp      uint32 // timestamp of the packet that jumped over it
 	hasStamp   bool
+	hasID      bool
+	id         uint16 // its IP identification
+}
+
+// part is what is left of a hole.
+func (h hole) part(start, end uint64) hole {
+	h.start, h.end = start, end
+	return h
 }
 
 // resent is a retransmission.
@@ -28,10 +37,18 @@ type resent struct {
 	wire       uint32 // packets that are not known to be needless
 	twice      bool   // all of it was captured before
 	needless   bool
+	underWay   bool // no ACK has covered it yet
+	hasStamp   bool
+	stamp      uint32 // its timestamp
 	exemplar   exemplar
 }
 
 func (r *recovery) remember(s resent) {
+	if r.resent[r.nextSent].underWay {
+		r.underWay--
+	}
+	s.underWay = true
+	r.underWay++
 	r.resent[r.nextSent] = s
 	r.nextSent = (r.nextSent + 1) % len(r.resent)
 }
@@ -61,10 +78,10 @@ func (r *recovery) fill(start, end uint64) (first hole, missing uint64) {
 		}
 		missing += high - low
 		if h.start < low {
-			r.open(hole{h.start, low, h.at, h.stamp, h.hasStamp})
+			r.open(h.part(h.start, low))
 		}
 		if high < h.end {
-			r.open(hole{high, h.end, h.at, h.stamp, h.hasStamp})
+			r.open(h.part(high, h.end))
 		}
 	}
 	return first, missing
@@ -85,7 +102,7 @@ func (d *direction) forget(ack uint64) {
 func (d *direction) restart() {
 	d.acked, d.recoveryPoint, d.message, d.rtt.inFlight = false, 0, message{}, 0
 	if d.recovery != nil {
-		d.recovery.nHoles, d.recovery.forgotten, d.recovery.resent = 0, 0, [32]resent{}
+		d.recovery.nHoles, d.recovery.forgotten, d.recovery.resent, d.recovery.underWay = 0, 0, [32]resent{}, 0
 	}
 }
 

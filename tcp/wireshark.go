@@ -86,7 +86,8 @@ func NewWiresharkMarker(name string, o WiresharkOptions, ledger *source.Ledger) 
 	return &WiresharkMarker{source: name, ledger: ledger, max: o.MaxConnections, index: map[key]int32{}, oldest: noConn, newest: noConn, last: noConn}
 }
 
-// Mark takes the next packet of the file and returns its marks; one without a whole TCP header has none.
+// Mark takes the next packet of the file and returns its marks; one without a whole TCP header has none, as in
+// Wireshark.
 func (m *WiresharkMarker) Mark(p *pcap.Packet, h *pcap.Header) WiresharkFlags {
 	if h.Transport != pcap.TCP || h.Fragment {
 		return 0
@@ -98,7 +99,11 @@ func (m *WiresharkMarker) Mark(p *pcap.Packet, h *pcap.Header) WiresharkFlags {
 	if fromHigh {
 		s.from, s.to = s.to, s.from
 	}
-	return s.mark()
+	marks := s.mark()
+	if h.Options.Cut && h.PayloadAt > len(p.Data) { // its dissector gives up in the options, before it shows the marks
+		return 0
+	}
+	return marks
 }
 
 // find returns the packet's connection and makes it the newest in the list.

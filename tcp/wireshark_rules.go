@@ -243,6 +243,7 @@ func (s *wiresharkSegment) scale() {
 		s.from.scale = int8(min(o.Scale, 14))
 	}
 	switch {
+	case o.Cut: // its dissector gave up in the options
 	case s.from.scale == scaleUnknown:
 		s.from.scale, s.to.scale = scaleUnused, scaleUnused
 	case s.has(pcap.ACK) && s.to.scale == scaleUnused:
