@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -456,40 +455,6 @@ func TestFixtures(t *testing.T) {
 	p, _ = readBinary(t, ReadSpeedscope, shared.Read(t, fixture("evented.speedscope.json")))
 	if got := folded(t, p, Column{}); got != "main;main 500000\nmain;main;copy 2500000\nworker;main 2750000\nworker;main;read 4625000\nworker;main;read;copy 2125000\n" {
 		t.Error(got)
-	}
-}
-
-// TestPublicExpected compares with the results that other tools' projects ship: whole where names are plain, else by the
-// depths of stacks and their counts, since those tools cut arguments and hashes off names.
-func TestPublicExpected(t *testing.T) {
-	root := shared.Path(t, "data/public-stacks")
-	for _, c := range []struct {
-		input, expected string
-		read            reader
-		plain           bool
-	}{
-		{"inferno/collapse-pmc/iperf3.txt", "inferno/collapse-pmc/expected/iperf3-collapsed.txt", ReadPmcstat, true},
-		{"inferno/collapse-pmc/shared.txt", "inferno/collapse-pmc/expected/shared-collapsed.txt", ReadPmcstat, true},
-		{"inferno/collapse-pmc/simple.txt", "inferno/collapse-pmc/expected/simple-collapsed.txt", ReadPmcstat, true},
-		{"flamegraph/example-dtrace-stacks-cut.txt", "flamegraph/expected/example-dtrace-stacks-cut-collapsed.txt", ReadDTrace, true},
-		{"inferno/collapse-dtrace/hex-addresses.txt", "inferno/collapse-dtrace/expected/hex-addresses.txt", ReadDTrace, false},
-		{"inferno/collapse-dtrace/scope_with_no_argument_list.txt", "inferno/collapse-dtrace/expected/scope_with_no_argument_list.txt", ReadDTrace, false},
-		{"inferno/collapse-dtrace/stack-ustack.txt", "inferno/collapse-dtrace/expected/stack-ustack.txt", ReadDTrace, false},
-	} {
-		p, _ := readText(t, c.read, shared.Read(t, filepath.Join(root, c.input)))
-		lines := func(text string) []string {
-			list := strings.Split(strings.TrimSpace(text), "\n")
-			for i, line := range list {
-				if !c.plain {
-					list[i] = decimal(int64(strings.Count(line, ";")), 1) + line[strings.LastIndexByte(line, ' '):]
-				}
-			}
-			slices.Sort(list)
-			return list
-		}
-		if diff := cmp.Diff(lines(string(shared.Read(t, filepath.Join(root, c.expected)))), lines(folded(t, p, Column{}))); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", c.input, diff)
-		}
 	}
 }
 

@@ -29,8 +29,11 @@ import (
 const maxPprof = 1 << 30
 
 // SniffPprof recognises the protobuf: it begins with a sample type or, as Go writes it, with the period's type or times,
-// has a sample type, and all fields in the head are those of a profile.
+// has a sample type, and all fields in the head are those of a profile; or one of the older forms.
 func SniffPprof(head []byte) source.Match {
+	if isLegacyPprof(head) {
+		return source.Strong
+	}
 	if len(head) < 6 || bytes.IndexByte([]byte{0x0a, 0x48, 0x50, 0x5a, 0x60}, head[0]) < 0 {
 		return source.No
 	}
@@ -134,14 +137,22 @@ func ReadPprof(in *source.Input, ledger *source.Ledger) (*Profile, error) {
 	return p, nil
 }
 
-// parsePprof reads the protobuf; what is damaged in it is an error, whatever the library makes of it.
+// parsePprof reads the protobuf or an older form; what is damaged in it is an error, whatever the library makes of it.
 func parsePprof(data []byte) (p *profile.Profile, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			p, err = nil, errors.New("damaged")
 		}
 	}()
-	if p, err = profile.ParseUncompressed(data); err != nil {
+	if isLegacyPprof(data) {
+		data = bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))
+		if p, err = profile.ParseData(data); err == nil {
+			nameLegacy(p, data)
+		}
+	} else {
+		p, err = profile.ParseUncompressed(data)
+	}
+	if err != nil {
 		return nil, err
 	}
 	if err = p.CheckValid(); err != nil {
