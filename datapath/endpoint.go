@@ -37,9 +37,28 @@ type endpoint struct {
 	nextPaced            unit.Nanos
 	pacing               bool // an event for it is out
 
+	why    sendReason // what lets the next packet leave
 	acking acking
 	edges  []edge
 	offer  uint64 // right edge offered last
+}
+
+// sendReason says why a packet left.
+type sendReason uint8
+
+const (
+	whyWrite    sendReason = iota // the application wrote
+	whyReleased                   // an acknowledgement let data go that had waited
+	whyPaced                      // its time had come
+	whyMore                       // more than a segment is acknowledged, or quick ACKs are on
+	whyRead                       // the reader emptied the buffer
+	whyDelayed                    // the delayed ACK's time was over
+	whyFIN                        // a FIN is acknowledged
+)
+
+func (w sendReason) String() string {
+	return [...]string{"the application writes", "an acknowledgement lets go what waited", "its time has come (pacing)", "acknowledged at once: more than a segment, or quick ACKs",
+		"acknowledged at reading: a small segment, buffer empty", "delayed ACK", "FIN acknowledged"}[w]
 }
 
 func (e *endpoint) handle(k kind, arg uint16) {
@@ -47,11 +66,11 @@ func (e *endpoint) handle(k kind, arg uint16) {
 	case ackTimer:
 		if arg == e.acking.setting && e.acking.timer {
 			e.acking.expired()
-			e.acknowledge()
+			e.acknowledge(whyDelayed)
 		}
 	case pacedSend:
 		e.pacing = false
-		e.push()
+		e.push(whyPaced)
 	}
 }
 
@@ -61,20 +80,21 @@ func (e *endpoint) write(bytes uint64) {
 		e.window = min(e.window, initialWindow)
 	}
 	e.written += bytes
-	e.push()
+	e.push(whyWrite)
 }
 
 // close sends what is left, without Nagle's rule, and a FIN.
 func (e *endpoint) close() {
 	e.closed = true
-	e.push()
+	e.push(whyWrite)
 	if e.sent == e.written && !e.finSent {
 		e.transmit(0)
 	}
 }
 
 // push sends what may be sent.
-func (e *endpoint) push() {
+func (e *endpoint) push(why sendReason) {
+	e.why = why
 	for e.sent < e.written {
 		if (e.paced || e.inline) && e.engine.now < e.nextPaced {
 			if !e.pacing {
@@ -165,7 +185,7 @@ func (e *endpoint) rate() uint64 {
 // transmit sends n bytes as one packet, which the card cuts into segments; 0 is a pure ACK or the FIN.
 func (e *endpoint) transmit(n uint64) {
 	now := e.engine.now
-	f := frame{seq: e.sent, ack: e.acking.next, edge: e.offered()}
+	f := frame{seq: e.sent, ack: e.acking.next, edge: e.offered(), why: e.why}
 	if n > 0 {
 		e.acking.answered(now)
 		e.sent += n
@@ -222,7 +242,10 @@ func (e *endpoint) offered() uint64 {
 	return e.offer
 }
 
-func (e *endpoint) acknowledge() { e.transmit(0) }
+func (e *endpoint) acknowledge(why sendReason) {
+	e.why = why
+	e.transmit(0)
+}
 
 // receive takes a segment, or what GRO merged.
 func (e *endpoint) receive(f frame) {
@@ -236,21 +259,23 @@ func (e *endpoint) receive(f frame) {
 	e.acknowledged(f.ack)
 	fin := f.flags&flagFIN != 0
 	if f.payload == 0 && !fin {
-		e.push()
+		e.push(whyReleased)
 		return
 	}
 	atOnce := f.payload > 0 && e.acking.got(e.engine.now, min(uint64(f.payload), e.mss), uint64(f.payload), f.flags&flagPSH != 0)
 	if fin {
 		atOnce = e.acking.gotFIN(e.finSent) || atOnce
 	}
-	if atOnce {
-		e.acknowledge()
+	if fin && atOnce {
+		e.acknowledge(whyFIN)
+	} else if atOnce {
+		e.acknowledge(whyMore)
 	} else if due, set := e.acking.wait(e.engine.now); set && due <= e.engine.now {
-		e.acknowledge()
+		e.acknowledge(whyDelayed)
 	} else if set {
 		e.engine.after(due-e.engine.now, e.id, ackTimer, e.acking.setting)
 	}
-	e.push()
+	e.push(whyReleased)
 	e.app.arrived()
 }
 

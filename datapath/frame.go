@@ -15,6 +15,7 @@ type frame struct {
 	edge     uint64     // right edge of the sender's receive window, where that is modelled
 	payload  uint32     // bytes
 	flags    uint8      // where they matter
+	why      sendReason // likewise
 }
 
 type frameID uint16

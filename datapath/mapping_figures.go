@@ -19,12 +19,34 @@ func (p mappingPredictor) predict(_ context.Context, f figure) (Estimate, error)
 	switch {
 	case err != nil:
 		return Estimate{}, err
-	case f.text("workload") == "stream" && f.text("measure") == "lock-share":
-		return exactly(p.stream(policy).waitShare), nil
 	case f.text("workload") == "stream":
-		return exactly(p.stream(policy).rate), nil
+		return p.streamed(policy, f)
 	case f.number("size") >= 1:
 		return exactly(p.exchange(policy, int(f.number("size")))), nil
+	}
+	return Estimate{}, errFigure
+}
+
+// streamed is a figure of a stream: of depth streams, or as many as there are CPUs.
+func (p mappingPredictor) streamed(policy DMAPolicy, f figure) (Estimate, error) {
+	if depth := f.number("depth"); depth > 0 {
+		p.constants = p.constants.with("cpus", min(depth, p.constants.value("cpus")))
+	}
+	s := p.stream(policy)
+	c, pairs := p.constants, float64(policy.receivePairs(int(p.constants.value("mss"))))
+	switch f.text("measure") {
+	case "", "rate":
+		return exactly(s.rate), nil
+	case "lock-share":
+		return exactly(s.waitShare), nil
+	case "packet":
+		return exactly(c.value("packet")), nil
+	case "map":
+		return exactly(pairs * c.value("map")), nil
+	case "hold":
+		return exactly(2 * pairs * c.value("lock-hold")), nil
+	case "wait":
+		return exactly(s.wait), nil
 	}
 	return Estimate{}, errFigure
 }
@@ -32,7 +54,8 @@ func (p mappingPredictor) predict(_ context.Context, f figure) (Estimate, error)
 // mappedStream is a bulk stream into one host.
 type mappedStream struct {
 	rate      float64 // Gb/s of payload
-	waitShare float64 // of the CPUs' time, spent waiting for the lock
+	wait      float64 // us for each packet, for the lock
+	waitShare float64 // of the CPUs' time, spent so
 }
 
 // stream is what the receiving CPUs take, or the link: each packet takes work outside the lock and two visits for each pair.
@@ -45,7 +68,7 @@ func (p mappingPredictor) stream(policy DMAPolicy) mappedStream {
 	line := c.value("link-rate") * mss / (mss + headerBytes + framingBytes)
 	rate := solved.rounds * mss * 8 / 1000
 	share := solved.waiting[0] * solved.rounds / c.value("cpus")
-	return mappedStream{min(rate, line), share * min(1, line/rate)}
+	return mappedStream{min(rate, line), solved.waiting[0], share * min(1, line/rate)}
 }
 
 // exchange is operations/s of threads that write a message of a size and read one of the same size back; a write and a read

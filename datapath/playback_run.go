@@ -50,7 +50,7 @@ func (l *packetLog) add(fromServer bool, f frame, at unit.Nanos) {
 			size = min(left, l.mss)
 		}
 		left -= size
-		p := recordedPacket{at: at, seq: f.seq, end: f.seq + uint64(size), ack: f.ack, edge: f.edge, payload: size, wire: max(1, (size+l.mss-1)/l.mss), flags: flags, fromServer: fromServer}
+		p := recordedPacket{at: at, seq: f.seq, end: f.seq + uint64(size), ack: f.ack, edge: f.edge, payload: size, wire: max(1, (size+l.mss-1)/l.mss), flags: flags, fromServer: fromServer, why: f.why}
 		if left == 0 && f.flags&flagFIN != 0 {
 			p.flags |= pcap.FIN
 			p.end++

@@ -12,6 +12,7 @@ import (
 	"nettrace/fixtures/shared"
 	"nettrace/pcap"
 	"nettrace/source"
+	"nettrace/tcp"
 )
 
 // recordings reads the connections of a shared capture.
@@ -27,7 +28,7 @@ func recordings(t testing.TB, name string) []*Recording {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := NewRecorder(name, &ledger)
+	r, tracker := NewRecorder(), tcp.NewTracker(name, tcp.Options{}, &ledger)
 	var h pcap.Header
 	for {
 		p, err := in.Next()
@@ -38,9 +39,9 @@ func recordings(t testing.TB, name string) []*Recording {
 			t.Fatal(err)
 		}
 		h.Decode(p)
-		r.Add(p, &h)
+		r.Add(p, &h, tracker.Add(p, &h))
 	}
-	return r.Finish()
+	return r.Recordings(tracker.Finish())
 }
 
 func playback(t testing.TB, name, changes string) *Playback {
@@ -70,7 +71,6 @@ func TestBaseline(t *testing.T) {
 		if off := float64(got)/float64(want) - 1; math.Abs(off) > 0.10 {
 			t.Errorf("%s: %v, recorded %v (%+.1f %%)", name, got, want, 100*off)
 		}
-		t.Logf("%s: %+v\n%+v\n%+v %v %v", name, p.Recorded, p.Baseline, p.Ends, p.RoundTrip, p.RateMbps)
 	}
 }
 
@@ -84,7 +84,6 @@ func TestWhatIf(t *testing.T) {
 	if n := p.Changed.AdvancingACKs; math.Abs(float64(n)/269-1) > 0.25 {
 		t.Errorf("without GRO %d advancing ACKs, recorded 269", n)
 	}
-	t.Logf("%+v\n%+v\n%+v %v", p.Recorded, p.Baseline, p.Changed, p.Ends)
 }
 
 // With three segments to a super-segment, the one-byte tails leave by themselves, packet for packet as recorded so.

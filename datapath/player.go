@@ -36,7 +36,7 @@ func (p *player) connection(e *endpoint, f frame) {
 		p.engine.after(p.handshake, p.id, synAnswered, 0)
 		return
 	}
-	e.acknowledge()
+	e.acknowledge(whyMore)
 	p.established(e)
 }
 
@@ -68,7 +68,7 @@ func (p *player) handle(k kind, _ uint16) {
 		p.reading = false
 		p.read = p.tcp.acking.next
 		if p.tcp.acking.read() {
-			p.tcp.acknowledge()
+			p.tcp.acknowledge(whyRead)
 		}
 		p.proceed()
 	case writeDone:

@@ -1,12 +1,10 @@
 package datapath
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
 	"nettrace/pcap"
-	"nettrace/source"
 	"nettrace/tcp"
 	"nettrace/unit"
 )
@@ -28,6 +26,7 @@ type recordedPacket struct {
 	wire       uint32 // packets on the wire
 	flags      uint8
 	fromServer bool
+	why        sendReason // of a simulated one
 }
 
 const noEdge = math.MaxUint64
@@ -44,22 +43,19 @@ type Recording struct {
 
 // Recorder keeps the TCP connections of a capture for replay.
 type Recorder struct {
-	tracker *tcp.Tracker
-	ledger  *source.Ledger
-	name    string
 	all     map[int64]*Recording
-	order   []int64
 	packets int
+	notKept int64
 }
 
-// NewRecorder returns a recorder for the capture of that name. What it does not keep goes into the ledger.
-func NewRecorder(name string, ledger *source.Ledger) *Recorder {
-	return &Recorder{tracker: tcp.NewTracker(name, tcp.Options{MaxKept: maxRecordings}, ledger), ledger: ledger, name: name, all: map[int64]*Recording{}}
-}
+// NewRecorder returns an empty recorder.
+func NewRecorder() *Recorder { return &Recorder{all: map[int64]*Recording{}} }
 
-// Add takes a packet with its decoded headers into account.
-func (r *Recorder) Add(p *pcap.Packet, h *pcap.Header) {
-	m := r.tracker.Add(p, h)
+// NotKept is how many packets of connections were beyond what is kept.
+func (r *Recorder) NotKept() int64 { return r.notKept }
+
+// Add takes a packet into account, with its decoded headers and the mark that the connection tracker gave it.
+func (r *Recorder) Add(p *pcap.Packet, h *pcap.Header, m tcp.Mark) {
 	if m.Connection == 0 || h.Transport != pcap.TCP || !p.HasTime {
 		return
 	}
@@ -67,11 +63,9 @@ func (r *Recorder) Add(p *pcap.Packet, h *pcap.Header) {
 	if c == nil && len(r.all) < maxRecordings {
 		c = &Recording{scale: [2]int{-1, -1}}
 		r.all[m.Connection] = c
-		r.order = append(r.order, m.Connection)
 	}
 	if c == nil || r.packets == maxRecordedPackets {
-		r.ledger.Add("packet-not-replayed", source.Note, source.Pos{Source: r.name, Record: p.Record, Offset: p.Offset}, 1,
-			fmt.Sprintf("replay keeps %d connections and %d packets", maxRecordings, maxRecordedPackets))
+		r.notKept++
 		return
 	}
 	r.packets++
@@ -123,9 +117,9 @@ func (c *Recording) place(dir int, seq uint32) uint64 {
 	return uint64(max(at, 0))
 }
 
-// Finish returns the connections that carried data, in the order of their first packets, with what is known of them.
-func (r *Recorder) Finish() []*Recording {
-	capture := r.tracker.Finish()
+// Recordings returns the connections that carried data, in the order of their first packets, with what the tracker learnt
+// of them.
+func (r *Recorder) Recordings(capture *tcp.Capture) []*Recording {
 	var list []*Recording
 	for _, known := range capture.Connections {
 		c := r.all[known.Number]

@@ -2,6 +2,7 @@ package datapath
 
 import (
 	"context"
+	"fmt"
 
 	"nettrace/unit"
 )
@@ -29,11 +30,14 @@ func newStatusPredictor(c *Constants, e effort) predictor {
 
 func (p *statusPredictor) predict(ctx context.Context, f figure) (Estimate, error) {
 	driver, load := f.text("driver"), f.number("load")/100
+	if rate := f.number("rate"); rate > 0 {
+		load = rate * p.constants.value("frame-time") / 1e6
+	}
 	settings, known := p.settings(driver)
 	if !known || load <= 0 || load >= 1 {
 		return Estimate{}, errFigure
 	}
-	key := driver + " " + f.text("load")
+	key := fmt.Sprint(driver, load)
 	if p.runs[key] == nil {
 		runs, err := parallel(ctx, p.effort.seeds, func(i int) (statusRun, error) { return p.run(settings, load, uint64(i+1)), nil })
 		if err != nil {
@@ -46,6 +50,8 @@ func (p *statusPredictor) predict(ctx context.Context, f figure) (Estimate, erro
 		switch f.text("measure") {
 		case "packets":
 			values = append(values, r.perInterrupt)
+		case "interrupts":
+			values = append(values, r.rate/r.perInterrupt)
 		case "races":
 			values = append(values, r.raceShare)
 		case "cpu":
