@@ -78,6 +78,41 @@ func BenchmarkWriteSVG(b *testing.B) {
 	}
 }
 
+func BenchmarkWriteHTML(b *testing.B) {
+	p, _ := readFolded(b, stacks(25000))
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := WriteHTML(io.Discard, p, HTMLOptions{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkWriteHTMLOfMillion(b *testing.B) {
+	p := million(b)
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := WriteHTML(io.Discard, p, HTMLOptions{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkWriteDiffSVG(b *testing.B) {
+	base, _ := readFolded(b, stacks(20000))
+	other, _ := readFolded(b, stacks(25000))
+	d, err := Diff(base, other, DiffOptions{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := WriteDiffSVG(io.Discard, d, SVGOptions{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
 func BenchmarkRules(b *testing.B) {
 	p, _ := readFolded(b, stacks(25000))
 	for _, rule := range stackRules() {

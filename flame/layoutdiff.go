@@ -14,6 +14,9 @@ const (
 	Other  Width = "other"
 )
 
+// Widths returns all of them.
+func Widths() []Width { return []Width{Larger, Base, Other} }
+
 // NewDiffLayout lays out a difference. Widths of boxes are those of their own and of all that is below them, so they add up;
 // Box.Node leads to the counts.
 func NewDiffLayout(d *Difference, width Width, o LayoutOptions) (*Layout, error) {
@@ -41,7 +44,7 @@ func (d *Difference) width(w Width) (func(*Pair) int64, error) {
 	case Other:
 		return other, nil
 	}
-	return nil, fmt.Errorf("no width %q; it is one of %s, %s, %s", w, Larger, Base, Other)
+	return nil, fmt.Errorf("no width %q; it is one of %v", w, Widths())
 }
 
 // weighted returns a stack for each node that has a width of its own, in the order of the nodes.

@@ -135,7 +135,7 @@ func (s *svg) subtitles(p *Profile) []string {
 
 // recorded says what a profile holds, and how it came about.
 func recorded(p *Profile, l *Layout) []string {
-	facts := []string{Quantity(l.Total, l.Scale, l.Unit)}
+	facts := append([]string{Quantity(l.Total, l.Scale, l.Unit)}, p.Selected...)
 	if l.Unit != "samples" {
 		facts = append(facts, unit.Count(l.Event.Samples)+" samples")
 	}

@@ -31,8 +31,11 @@ func (f *flameFlags) html() flame.HTMLOptions {
 	return flame.HTMLOptions{Column: o.Column, Colours: o.Colours, Title: o.Title, Icicle: o.Icicle, Merged: o.Merged, Width: o.Width}
 }
 
-// colours checks what the colours of boxes are to tell, and reads the palette.
-func (f *flameFlags) colours() error {
+// pictures checks how boxes are to be drawn, and reads the palette.
+func (f *flameFlags) pictures() error {
+	if !slices.Contains(flame.Widths(), f.svg.Width) {
+		return usage("--width %s: it is one of %v", f.svg.Width, flame.Widths())
+	}
 	if !slices.Contains(flame.Colourings(), f.svg.By) {
 		return usage("--color-by %s: it is one of %v", f.svg.By, flame.Colourings())
 	}
@@ -85,7 +88,7 @@ func (e *env) flame(cmd *cobra.Command, args []string, f *flameFlags) error {
 		form, f.in.format = f.in.format, ""
 	}
 	form = formOf(form, f.output)
-	if err := f.colours(); err != nil {
+	if err := f.pictures(); err != nil {
 		return err
 	}
 	f.times = form == "html" && f.diff == ""
