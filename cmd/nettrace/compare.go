@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -46,7 +47,7 @@ both sides.`,
 		Args: cobra.MinimumNArgs(1),
 	}
 	in.add(cmd)
-	cmd.Flags().StringVarP(&output, "output", "o", "text", "text or json")
+	cmd.Flags().StringVarP(&output, "output", "o", "text", "text or json, or a file to write: x.html is a page, x.svg a picture; html and svg go to stdout")
 	cmd.Flags().StringVar(&color, "color", "auto", "auto, always or never")
 	cmd.Flags().StringVar(&ministat, "ministat", "newer", "formulas of this generation of ministat: newer (FreeBSD) or 2015 (Debian)")
 	cmd.Flags().Float64Var(&o.Confidence, "confidence", 95, "in percent: 80, 90, 95, 98, 99 or 99.5")
@@ -54,8 +55,8 @@ both sides.`,
 	cmd.Flags().StringArrayVar(&labels, "label", nil, "name of a set, once for each argument in their order")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		switch {
-		case output != "text" && output != "json":
-			return usage("-o %s: expected text or json", output)
+		case compareWriter(output, report.Style{}) == nil:
+			return usage("-o %s: expected text, json, html or svg, or a file that ends in .html, .svg or .json", output)
 		case ministat != "newer" && ministat != "2015":
 			return usage("--ministat=%s: expected newer or 2015", ministat)
 		case !slices.Contains(bench.Confidences(), o.Confidence):
@@ -76,17 +77,32 @@ both sides.`,
 		if err != nil {
 			return err
 		}
-		if output == "json" {
-			err = report.CompareJSON(e.stdout, c)
-		} else {
-			err = report.Compare(e.stdout, c, e.style(color, false))
-		}
 		if c.Empty() {
-			return errors.Join(err, notComparable(c))
+			return notComparable(c)
 		}
-		return err
+		to := "-"
+		if strings.Contains(output, ".") {
+			to = output
+		}
+		write := compareWriter(output, e.style(color, false))
+		return couldNot(e.product(to, func(w io.Writer) error { return write(w, c) }))
 	}
 	return cmd
+}
+
+// compareWriter returns what writes a form, or the form of a file by its ending; nil if there is none.
+func compareWriter(output string, style report.Style) func(io.Writer, *report.Compared) error {
+	switch form := output[strings.LastIndex(output, ".")+1:]; {
+	case output == "text":
+		return func(w io.Writer, c *report.Compared) error { return report.Compare(w, c, style) }
+	case form == "json":
+		return report.CompareJSON
+	case form == "html":
+		return report.CompareHTML
+	case form == "svg":
+		return report.CompareSVG
+	}
+	return nil
 }
 
 // results analyses what is behind each argument.

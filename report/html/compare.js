@@ -1,0 +1,2 @@
+"use strict";
+for (const figure of document.querySelectorAll("figure.profile")) flameGraph(figure, () => {});
