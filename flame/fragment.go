@@ -44,6 +44,9 @@ func fragmentStyle(c Colours, layouts ...*Layout) string {
 	var b strings.Builder
 	for _, of := range slices.Compact(classes) {
 		fmt.Fprintf(&b, ".flame .%s{fill:light-dark(%s,%s)}\n", of, c.fill(of, false), c.fill(of, true))
+		if light, dark := c.text(of, false), c.text(of, true); light != "#111" || dark != "#eee" { // as the page writes on boxes
+			fmt.Fprintf(&b, ".flame .b.%s:not(.hit) text{fill:light-dark(%s,%s)}\n", of, light, dark)
+		}
 	}
 	return b.String()
 }
