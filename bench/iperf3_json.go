@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"math"
 
 	"nettrace/source"
 	"nettrace/unit"
@@ -179,7 +180,7 @@ func (r *iperf3) run(d direction) (Run, bool) {
 		run.Settings = append(run.Settings, Setting{"figure", name})
 	}
 	run.Details = r.details(d, figure)
-	run.Receipt = datagrams(d, figure)
+	run.Receipt = receiptOf(d, figure)
 	return run, true
 }
 
@@ -206,21 +207,39 @@ const maxJitterMillis = 60_000
 // interim makes interim results of the intervals' sums.
 func (r *iperf3) interim(intervals []members) []Interim {
 	var s series
-	for _, o := range intervals {
-		if jitter, ok := o.number("jitter_ms"); ok && jitter > maxJitterMillis {
-			r.ledger.Add("implausible-jitter", source.Note, r.pos, 1, fmt.Sprintf("a jitter of %s s in an interval of a few seconds: left out", unit.Number(jitter/1000)))
-		}
+	for n, o := range intervals {
 		rate, ok := o.number("bits_per_second")
 		seconds, timed := o.number("seconds")
 		if !ok || !timed || seconds <= 0 || rate < 0 {
 			continue
 		}
 		moved, _ := o.number("bytes")
-		if s.add(Interim{Rate: rate / 1e6, Length: unit.FromSeconds(seconds), Bytes: int64(max(0, moved)), Pos: r.pos}) {
+		point := Interim{Rate: rate / 1e6, Length: unit.FromSeconds(seconds), Bytes: int64(max(0, moved)), Pos: r.pos}
+		r.datagrams(&point, o, n+1)
+		if s.add(point) {
 			r.ledger.Add("interim-merged", source.Note, r.pos, 1, "more than 4,096 intervals in one run; neighbours are merged, their mean is kept")
 		}
 	}
 	return s.points
+}
+
+// datagrams reads what an interval of UDP tells of them.
+func (r *iperf3) datagrams(point *Interim, o members, number int) {
+	packets, counted := o.number("packets")
+	if !counted {
+		return
+	}
+	lost, _ := o.number("lost_packets")
+	point.Datagrams, point.Lost = int64(max(0, packets)), int64(max(0, lost))
+	if packets <= 0 {
+		r.ledger.Add("loss-not-defined", source.Note, r.pos, 1, fmt.Sprintf("interval %d has 0 of 0 packets: its loss is not defined", number))
+	}
+	jitter, _ := o.number("jitter_ms")
+	if jitter > maxJitterMillis {
+		r.ledger.Add("implausible-jitter", source.Note, r.pos, 1, fmt.Sprintf("a jitter of %s s in interval %d of %s: not plausible, left out of any mean or maximum", unit.Number(math.Round(jitter/1000)), number, point.Length))
+		return
+	}
+	point.Jitter = unit.Nanos(max(0, jitter) * 1e6)
 }
 
 // details keeps what is printed beside the figure. CPU utilisation is of one CPU, unlike netperf's.
@@ -245,8 +264,8 @@ func (r *iperf3) details(d direction, figure members) []Detail {
 	return list
 }
 
-// datagrams tells what arrived of UDP datagrams.
-func datagrams(d direction, figure members) *Receipt {
+// receiptOf tells what arrived of UDP datagrams.
+func receiptOf(d direction, figure members) *Receipt {
 	packets, ok := figure.number("packets")
 	lost, counted := figure.number("lost_packets")
 	if !ok || !counted {

@@ -116,6 +116,7 @@ func join(a, b Interim) Interim {
 	a.Rate = (a.Rate*a.Length.Seconds() + b.Rate*b.Length.Seconds()) / length.Seconds()
 	a.Length, a.EndSeconds, a.EndNanos = length, b.EndSeconds, b.EndNanos
 	a.Bytes, a.Operations = a.Bytes+b.Bytes, a.Operations+b.Operations
+	a.Datagrams, a.Lost, a.Jitter = a.Datagrams+b.Datagrams, a.Lost+b.Lost, max(a.Jitter, b.Jitter)
 	return a
 }
 

@@ -105,6 +105,9 @@ type Interim struct {
 	EndNanos   unit.Nanos `json:"end_ns"`               // below the second
 	Bytes      int64      `json:"bytes,omitempty"`      // moved in it, where printed
 	Operations int64      `json:"operations,omitempty"` // done in it, where printed
+	Datagrams  int64      `json:"datagrams,omitempty"`
+	Lost       int64      `json:"lost_datagrams,omitempty"`
+	Jitter     unit.Nanos `json:"jitter_ns,omitempty"` // 0 where it is not printed, or cannot be
 	Pos        source.Pos `json:"pos"`
 }
 
