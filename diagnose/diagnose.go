@@ -23,7 +23,12 @@ type rule struct {
 
 // rules is the table of what is diagnosed.
 func rules() []rule {
-	return []rule{adaptiveRX(), noEffect()}
+	list := []rule{adaptiveRX(), noEffect()}
+	for _, s := range []story{mapLock(), txRing(), tagRace(), zeroCopyThreshold(), ringOverrun(), softnetDrop(), oneCPU(), stretchACK(), lroForwarding(), reorderedSteering(),
+		nagleDelayedACK(), offloadOff(), socketBuffer(), cState()} {
+		list = append(list, storyRule(s))
+	}
+	return list
 }
 
 // Rules returns the descriptions of the rules over several sources.

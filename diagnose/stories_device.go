@@ -1,0 +1,113 @@
+package diagnose
+
+import (
+	"nettrace/finding"
+)
+
+// Causes between driver, device and memory.
+
+// mapLock: buffers are mapped one by one under a lock that all queues share.
+func mapLock() story {
+	return story{
+		Rule: finding.Rule{
+			Name:  "cross/map-lock",
+			Title: "buffers are mapped for the device one by one, under a lock that all queues share",
+			Method: "Lock statistics show waits for the lock of a mapping table (IOMMU, IO virtual addresses, bounce buffers), and profiles, settings or benchmark results show why or what it costs: mapping functions or their spinning in the samples (stack/dma-map-share, stack/lock-spin), throughput that stops growing with streams, CPU cost for each byte. " +
+				"Maps and unmaps both on that lock mean that every packet passes it twice for each of its fragments.",
+			FalsePositives: "Devices that map seldom but block for long (a slow invalidation of the IOMMU) wait at the queue of invalidations, not at the allocator; the advice differs.",
+			References:     []string{"netdev 2012, mlx4_en: map entire pages to increase throughput", "Linux drivers/iommu/iova.c", "Linux Documentation/core-api/dma-api.rst"},
+		},
+		parts: []part{
+			{name: "lock", rules: []string{"lock/contention", "lock/convoy", "lock/long-hold"}, when: subjects("dma-map", "busdma", "bus-dma"), least: finding.Notice, says: "the lock of the mapping table is contended",
+				want: "lock statistics (/proc/lock_stat, perf lock contention, lockstat)"},
+			{name: "map", rules: []string{"stack/dma-map-share", "stack/lock-spin"}, when: maps, least: finding.Notice, says: "CPU time goes to mapping", want: "a profile (perf record -a -g)"},
+			{name: "felt", rules: []string{"bench/scaling", "bench/difference", "bench/cpu-cost", "bench/cliff", "irq/few-packets-per-interrupt", "softnet/squeeze", "nic/ring-overrun"}, least: finding.Notice, says: "it is felt",
+				want: "throughput with 1, 2, 4 and 8 streams"},
+		},
+		tell: func(t *told) (finding.Finding, bool) {
+			lock, spin := t.worst("lock"), t.worst("map")
+			if lock == nil && spin == nil || lock == nil && t.worst("felt") == nil {
+				return finding.Finding{}, false
+			}
+			worst := lock
+			if worst == nil {
+				worst = spin
+			}
+			return finding.Finding{Subject: worst.Subject, Severity: finding.Warning, Summary: "buffers are mapped one by one under a shared lock: " + worst.Summary, Measures: worst.Measures,
+				Advice: append([]finding.Advice{
+					{Text: "a driver that maps whole pages once and gives out their fragments (mlx4_en since Linux 3.7), or one with page_pool: one map for a page in place of two for each packet", Reference: "netdev 2012, mlx4_en: map entire pages to increase throughput"},
+					{Text: "iommu=pt (iommu.passthrough=1) where the device may see all memory; iommu.strict=0 batches invalidations", Reference: "Linux Documentation/admin-guide/kernel-parameters.txt"},
+				}, worst.Advice...)}, true
+		},
+	}
+}
+
+// maps takes findings of stacks that are about mapping.
+func maps(f *finding.Finding) bool {
+	return f.Rule == "stack/dma-map-share" || says("iommu", "iova", "dma_map", "dma_unmap", "swiotlb", "bus_dma", "dmar")(f)
+}
+
+// tagRace: interrupts come for work that a poll has done already.
+func tagRace() story {
+	return story{
+		Rule: finding.Rule{
+			Name:  "cross/tag-race",
+			Title: "interrupts come for work that was done already, since the driver acknowledges without the status tag",
+			Method: "Counters show more interrupts than polls find work for (irq/tag-race), and packets, profiles or results show what they cost: few packets for an interrupt, interrupt time in samples, CPU for each packet. " +
+				"A driver that writes the tag of the last status block that it saw lets the device raise the next interrupt only for newer work; without it the device raises one for what a poll took in between.",
+			FalsePositives: "Devices without tags (early BCM570x) behave so by design. Light load has about one packet for an interrupt anyway; the rule looks at rates where polls should find several.",
+			References:     []string{"netdev 2005, Perf data with recent tg3 patches", "Linux drivers/net/ethernet/broadcom/tg3.c, tg3_interrupt_tagged"},
+		},
+		parts: []part{
+			{name: "race", rules: []string{"irq/tag-race"}, need: true, least: finding.Notice, says: "interrupts find no work"},
+			{name: "cost", rules: []string{"irq/few-packets-per-interrupt", "stack/irq-share", "stack/softirq-share", "bench/cpu-cost", "bench/difference", "lock/contention", "tcp/retransmission"}, need: true, least: finding.Info, says: "what they cost",
+				want: "a profile (perf record -a -g), or the CPU time of a benchmark with both drivers"},
+		},
+		tell: func(t *told) (finding.Finding, bool) {
+			race := t.worst("race")
+			return finding.Finding{Subject: race.Subject, Severity: race.Severity, Summary: race.Summary + "; " + t.worst("cost").Summary, Measures: race.Measures, Advice: race.Advice}, true
+		},
+	}
+}
+
+// zeroCopyThreshold: pinning pages costs more than copying small messages.
+func zeroCopyThreshold() story {
+	return story{
+		Rule: finding.Rule{
+			Name:           "cross/zero-copy-threshold",
+			Title:          "zero-copy sends pay only from some message size on",
+			Method:         "Results of the same sizes with copying and with zero-copy cross: below a size copying is faster, above it zero-copy (bench/cliff, bench/difference with a crossing). Profiles with the time of pinning or of copying, and the CPU cost per byte, say which side of the crossing a load is on.",
+			FalsePositives: "Runs that set a buffer size where the message size was meant do not compare sizes (bench/not-comparable). Notifications of completed sends can cost as much as the copy: the crossing moves with the application.",
+			References:     []string{"ofa-general 2008, Not seeing any SDP performance changes", "Linux Documentation/networking/msg_zerocopy.rst"},
+		},
+		parts: []part{
+			{name: "crossing", rules: []string{"bench/crossing", "bench/cliff", "bench/difference"}, when: measured("crossing_bytes", 0), need: true, least: finding.Info, says: "copy and zero-copy cross"},
+			{name: "cost", rules: []string{"stack/copy-share", "stack/dma-map-share", "bench/cpu-cost"}, says: "CPU time tells why", want: "profiles of both variants (perf record -g), or netperf -c -C"},
+		},
+		tell: func(t *told) (finding.Finding, bool) {
+			x := t.worst("crossing")
+			return finding.Finding{Subject: x.Subject, Severity: finding.Notice, Summary: x.Summary, Measures: x.Measures, Advice: x.Advice}, true
+		},
+	}
+}
+
+// cState: request/response traffic waits for CPUs to wake up.
+func cState() story {
+	return story{
+		Rule: finding.Rule{
+			Name:           "cross/c-state",
+			Title:          "requests wait for CPUs that wake from deep sleep",
+			Method:         "Residency shows CPUs in deep idle states between packets (host/c-state), and request/response traffic shows latency: a benchmark of transactions, exchanges in a capture, or interrupts that come one by one.",
+			FalsePositives: "Deep states cost nothing to bulk traffic. Interrupt moderation delays requests as well, by the value of rx-usecs (nic/moderation-latency).",
+			References:     []string{"Linux Documentation/admin-guide/pm/cpuidle.rst", "turbostat(8)"},
+		},
+		parts: []part{
+			{name: "sleep", rules: []string{"host/c-state"}, need: true, least: finding.Info, says: "CPUs sleep deeply between packets"},
+			{name: "felt", rules: []string{"bench/cliff", "bench/noisy", "bench/difference", "nic/moderation-latency", "irq/few-packets-per-interrupt", "tcp/limited-by"}, need: true, least: finding.Info, says: "transactions wait", want: "netperf TCP_RR results, or a capture of requests"},
+		},
+		tell: func(t *told) (finding.Finding, bool) {
+			sleep := t.worst("sleep")
+			return finding.Finding{Subject: sleep.Subject, Severity: sleep.Severity, Summary: "requests wait for CPUs to wake up: " + sleep.Summary, Measures: sleep.Measures, Advice: sleep.Advice}, true
+		},
+	}
+}

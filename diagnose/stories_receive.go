@@ -1,0 +1,178 @@
+package diagnose
+
+import (
+	"fmt"
+
+	"nettrace/finding"
+	"nettrace/unit"
+)
+
+// Causes on the way from the wire to the receiving application.
+
+// retransmissions are the parts by which a loss is felt in packets.
+func retransmissions(need bool) part {
+	return part{name: "felt", rules: []string{"tcp/retransmission", "tcp/timeout", "udp/loss"}, need: need, least: finding.Notice,
+		says: "packets were lost", want: "a capture at the sender (tcpdump -s 128), which shows what was sent again"}
+}
+
+// resent says how much was sent again, "" if no capture tells.
+func resent(t *told) string {
+	if n := t.sum("felt", "retransmitted_packets"); n > 0 {
+		return fmt.Sprintf("; %s packets were sent again", unit.Count(int64(n)))
+	}
+	if n := t.sum("felt", "lost_datagrams"); n > 0 {
+		return fmt.Sprintf("; %s datagrams were lost", unit.Count(int64(n)))
+	}
+	return ""
+}
+
+// ringOverrun: the receive ring is too small or emptied too late, and TCP pays for it.
+func ringOverrun() story {
+	return story{
+		Rule: finding.Rule{
+			Name:  "cross/rx-ring-overrun",
+			Title: "the NIC's receive ring overflows and the sender sends again",
+			Method: "The NIC counts packets that found no free descriptor (nic/ring-overrun, nic/no-buffer, nic/missed), and a capture shows data that was sent again, or datagrams that did not arrive. " +
+				"A ring below its largest size, receive work on one CPU or one queue, and moderation that lets it fill raise the confidence: they say why it was emptied too late.",
+			FalsePositives: "Losses elsewhere on the path show the same retransmissions; here the receiver's own counters rose in the recorded time. Captures and counters of unlike times prove nothing together: compare their spans.",
+			References:     []string{"ethtool(8), -g and -S", "Linux Documentation/networking/scaling.rst"},
+		},
+		parts: []part{
+			{name: "ring", rules: []string{"nic/ring-overrun", "nic/no-buffer", "nic/missed"}, need: true, least: finding.Notice, says: "the receive ring was full"},
+			retransmissions(true),
+			{name: "why", rules: []string{"nic/ring-small", "rss/one-queue", "irq/imbalance", "softnet/one-cpu", "stack/softirq-share"}, least: finding.Notice, says: "why it was full",
+				want: "ethtool -g IF, /proc/interrupts and a profile (perf record -a -g), which say whether the ring is small or its CPU busy"},
+		},
+		tell: func(t *told) (finding.Finding, bool) {
+			ring := t.worst("ring")
+			f := finding.Finding{Subject: ring.Subject, Severity: finding.Warning,
+				Summary:  "the receive ring overflows and packets are sent again: " + ring.Summary + resent(t),
+				Measures: ring.Measures, Advice: ring.Advice,
+				Caveats: []string{"packets lost elsewhere on the path are sent again as well; the counters tell how many were lost here"}}
+			if why := t.worst("why"); why != nil {
+				f.Advice = append(append([]finding.Advice{}, f.Advice...), why.Advice...)
+			}
+			return f, true
+		},
+	}
+}
+
+// softnetDrop: the kernel's backlog of received packets overflows.
+func softnetDrop() story {
+	return story{
+		Rule: finding.Rule{
+			Name:           "cross/softnet-drop",
+			Title:          "the backlog of a CPU overflows and packets are sent again",
+			Method:         "softnet/drop counts packets that found the backlog of a CPU full (RPS, loopback, tunnels, virtual devices), and a capture shows data that was sent again, or datagrams that did not arrive.",
+			FalsePositives: "Packets of devices with NAPI do not pass the backlog without RPS; what they lose is counted by the NIC.",
+			References:     []string{"Linux net/core/dev.c, enqueue_to_backlog", "sysctl net.core.netdev_max_backlog"},
+		},
+		parts: []part{
+			{name: "drop", rules: []string{"softnet/drop"}, need: true, least: finding.Notice, says: "the backlog was full"},
+			retransmissions(true),
+			{name: "why", rules: []string{"softnet/one-cpu", "softnet/squeeze", "irq/imbalance", "rss/one-queue", "stack/softirq-share"}, least: finding.Notice, says: "the CPU was busy",
+				want: "/proc/interrupts and a profile (perf record -a -g), which say what the CPU did"},
+		},
+		tell: func(t *told) (finding.Finding, bool) {
+			drop := t.worst("drop")
+			return finding.Finding{Subject: drop.Subject, Severity: finding.Warning, Summary: "packets are dropped between interrupt and protocol: " + drop.Summary + resent(t), Measures: drop.Measures,
+				Advice: append([]finding.Advice{{Text: "spread the work before the backlog is made larger: RSS (ethtool -L IF combined N), or rps_cpus over more CPUs", Reference: "Linux Documentation/networking/scaling.rst"}}, drop.Advice...)}, true
+		},
+	}
+}
+
+// oneCPU: all packets are worked on by one CPU, which has no time left.
+func oneCPU() story {
+	return story{
+		Rule: finding.Rule{
+			Name:           "cross/one-cpu",
+			Title:          "one CPU takes all interrupts and has no time left for them",
+			Method:         "Interrupts or received packets are on one CPU (irq/imbalance, rss/one-queue, rss/imbalance, softnet/one-cpu), and that CPU is seen to be full: its softirq work fills its samples (stack/softirq-share), polls run out of budget (softnet/squeeze), or packets are dropped (softnet/drop, nic/ring-overrun).",
+			FalsePositives: "A single flow is worked on by one CPU by design; RSS cannot spread it. The rules on counters hold back when there are too few flows to judge.",
+			References:     []string{"Linux Documentation/networking/scaling.rst"},
+		},
+		parts: []part{
+			{name: "where", rules: []string{"irq/imbalance", "rss/one-queue", "rss/imbalance", "softnet/one-cpu"}, need: true, least: finding.Notice, says: "packets are on one CPU"},
+			{name: "full", rules: []string{"stack/softirq-share", "softnet/squeeze", "softnet/drop", "nic/ring-overrun"}, need: true, least: finding.Notice, says: "it has no time left"},
+			{name: "felt", rules: []string{"tcp/retransmission", "udp/loss", "bench/scaling"}, least: finding.Notice, says: "it is felt", want: "a capture or benchmark results, which say what it costs"},
+		},
+		tell: func(t *told) (finding.Finding, bool) {
+			where, full := t.worst("where"), t.worst("full")
+			return finding.Finding{Subject: where.Subject, Severity: finding.Warning, Summary: "one CPU takes the packets and has no time left: " + where.Summary + "; " + full.Summary, Measures: where.Measures, Advice: append(append([]finding.Advice{}, where.Advice...), full.Advice...)}, true
+		},
+	}
+}
+
+// stretchACK: merged packets are acknowledged so seldom that the sender grows slowly.
+func stretchACK() story {
+	return story{
+		Rule: finding.Rule{
+			Name:  "cross/stretch-ack",
+			Title: "GRO or LRO at the receiver makes ACKs so rare that the sender grows slowly",
+			Method: "A capture shows ACKs for many segments at once (tcp/stretch-ack), which come in the size that GRO or LRO merges, and the settings or the counters of the receiver show that it merges. " +
+				"A sender that counts ACKs instead of bytes then opens its window slowly; a capture whose sender is limited by slow start or by its window for long, raises the confidence.",
+			FalsePositives: "Senders that count bytes (Linux since 3.18, RFC 3465) lose nothing by it but bursts. Lost ACKs look alike in a capture at the sender; one at the receiver has none missing.",
+			References:     []string{"RFC 5681 section 4.2", "RFC 3465", "Linux net/core/gro.c"},
+		},
+		parts: []part{
+			{name: "acks", rules: []string{"tcp/stretch-ack"}, need: true, least: finding.Notice, says: "ACKs are rare"},
+			{name: "merge", rules: []string{"capture/above-offload", "nic/offload-off", "irq/few-packets-per-interrupt", "irq/over-coalesced", "nic/moderation-latency"}, need: true, says: "packets are merged or held back",
+				want: "ethtool -k IF and ethtool -c IF of the receiver"},
+			{name: "growth", rules: []string{"tcp/limited-by"}, when: says("slow start", "congestion", "growth"), says: "the sender waits for ACKs", want: "a capture at the sender from the beginning of a connection"},
+		},
+		tell: func(t *told) (finding.Finding, bool) {
+			acks := t.worst("acks")
+			return finding.Finding{Subject: acks.Subject, Severity: acks.Severity, Summary: "merged packets are acknowledged seldom: " + acks.Summary, Measures: acks.Measures,
+				Advice: append([]finding.Advice{{Text: "ethtool -K IF lro off (GRO keeps ACK clocking better), or a smaller net.ipv4.tcp_rmem start; on the sender a kernel that counts bytes (Linux 3.18 and later)", Reference: "RFC 3465"}}, acks.Advice...)}, true
+		},
+	}
+}
+
+// lroForwarding: packets that LRO merged are too large to be forwarded.
+func lroForwarding() story {
+	return story{
+		Rule: finding.Rule{
+			Name:           "cross/lro-forwarding",
+			Title:          "a forwarding host merges packets with LRO and cannot send them on",
+			Method:         "A capture shows packets larger than the path takes that are answered by ICMP or vanish (tcp/pmtu), and the settings of the host in between have LRO on, or its counters show merging beside forwarding.",
+			FalsePositives: "A real black hole (a tunnel with a smaller MTU, ICMP filtered) looks alike without the settings of the host in between.",
+			References:     []string{"Linux Documentation/networking/netdevices.rst", "ethtool(8), -K lro"},
+		},
+		parts: []part{
+			{name: "pmtu", rules: []string{"tcp/pmtu"}, need: true, least: finding.Notice, says: "packets are too large for the path"},
+			{name: "lro", rules: []string{"nic/offload-off", "capture/above-offload"}, need: true, says: "a host on the path merges", want: "ethtool -k of the forwarding host"},
+		},
+		tell: func(t *told) (finding.Finding, bool) {
+			pmtu := t.worst("pmtu")
+			on, host := feature(t.result, "large-receive-offload")
+			if !on {
+				return finding.Finding{}, false
+			}
+			return finding.Finding{Subject: pmtu.Subject, Severity: finding.Warning, Summary: fmt.Sprintf("LRO on %s merges packets that cannot be forwarded: %s", host, pmtu.Summary), Measures: pmtu.Measures,
+				Advice: append([]finding.Advice{{Text: "ethtool -K IF lro off on every interface that forwards (Linux turns it off when net.ipv4.ip_forward is set, but not for all tunnels and bridges)", Reference: "Linux net/core/dev.c, dev_disable_lro"}}, pmtu.Advice...)}, true
+		},
+	}
+}
+
+// reorderedSteering: packets of one flow pass by several queues.
+func reorderedSteering() story {
+	return story{
+		Rule: finding.Rule{
+			Name:           "cross/reordering",
+			Title:          "packets of one flow pass by several queues and overtake each other",
+			Method:         "A capture shows packets out of order that were not lost (tcp/reordering), and settings or counters show several queues that a flow can change between: steering by RPS, several transmit rings, or queues whose load does not follow flows.",
+			FalsePositives: "Paths outside the hosts (link aggregation by packet, radio links) reorder as well; a capture at the sender's wire tells.",
+			References:     []string{"RFC 4737", "Linux Documentation/networking/scaling.rst, XPS and RFS"},
+		},
+		parts: []part{
+			{name: "order", rules: []string{"tcp/reordering"}, need: true, least: finding.Notice, says: "packets overtake each other"},
+			{name: "needless", rules: []string{"tcp/spurious-retransmission"}, least: finding.Notice, says: "it costs retransmissions", want: "a capture at the sender"},
+			{name: "queues", rules: []string{"rss/imbalance", "rss/one-queue", "irq/imbalance", "softnet/one-cpu"}, need: true, says: "several queues are in use", want: "/proc/interrupts, ethtool -S, rps_cpus and xps_cpus of both hosts"},
+		},
+		tell: func(t *told) (finding.Finding, bool) {
+			order := t.worst("order")
+			return finding.Finding{Subject: order.Subject, Severity: order.Severity, Summary: "packets of a flow change queues: " + order.Summary, Measures: order.Measures,
+				Advice: append([]finding.Advice{{Text: "keep a flow on one queue: no rps_cpus where RSS works, XPS by CPU or by receive queue, a qdisc that keeps order (fq); then record again", Reference: "Linux Documentation/networking/scaling.rst"}}, order.Advice...)}, true
+		},
+	}
+}
