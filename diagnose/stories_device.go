@@ -18,7 +18,7 @@ func mapLock() story {
 			References:     []string{"netdev 2012, mlx4_en: map entire pages to increase throughput", "Linux drivers/iommu/iova.c", "Linux Documentation/core-api/dma-api.rst"},
 		},
 		parts: []part{
-			{name: "lock", rules: []string{"lock/contention", "lock/convoy", "lock/long-hold"}, when: subjects("dma-map", "busdma", "bus-dma"), least: finding.Notice, says: "the lock of the mapping table is contended",
+			{name: "lock", rules: []string{"lock/contention", "lock/convoy", "lock/long-hold"}, locks: []string{"dma-map"}, least: finding.Notice, says: "the lock of the mapping table is contended",
 				want: "lock statistics (/proc/lock_stat, perf lock contention, lockstat)"},
 			{name: "map", rules: []string{"stack/dma-map-share", "stack/lock-spin"}, when: maps, least: finding.Notice, says: "CPU time goes to mapping", want: "a profile (perf record -a -g)"},
 			{name: "felt", rules: []string{"bench/scaling", "bench/difference", "bench/cpu-cost", "bench/cliff", "irq/few-packets-per-interrupt", "softnet/squeeze", "nic/ring-overrun"}, least: finding.Notice, says: "it is felt",
@@ -33,10 +33,9 @@ func mapLock() story {
 			if worst == nil {
 				worst = spin
 			}
-			return finding.Finding{Subject: worst.Subject, Severity: finding.Warning, Summary: "buffers are mapped one by one under a shared lock: " + worst.Summary, Measures: worst.Measures,
+			return finding.Finding{Subject: worst.Subject, Severity: finding.Warning, Summary: "buffers are mapped one by one under a shared lock: " + brief(worst), Measures: worst.Measures,
 				Advice: append([]finding.Advice{
 					{Text: "a driver that maps whole pages once and gives out their fragments (mlx4_en since Linux 3.7), or one with page_pool: one map for a page in place of two for each packet", Reference: "netdev 2012, mlx4_en: map entire pages to increase throughput"},
-					{Text: "iommu=pt (iommu.passthrough=1) where the device may see all memory; iommu.strict=0 batches invalidations", Reference: "Linux Documentation/admin-guide/kernel-parameters.txt"},
 				}, worst.Advice...)}, true
 		},
 	}
@@ -65,7 +64,7 @@ func tagRace() story {
 		},
 		tell: func(t *told) (finding.Finding, bool) {
 			race := t.worst("race")
-			return finding.Finding{Subject: race.Subject, Severity: race.Severity, Summary: race.Summary + "; " + t.worst("cost").Summary, Measures: race.Measures, Advice: race.Advice}, true
+			return finding.Finding{Subject: race.Subject, Severity: race.Severity, Summary: brief(race) + "; " + brief(t.worst("cost")), Measures: race.Measures, Advice: race.Advice}, true
 		},
 	}
 }
@@ -86,7 +85,7 @@ func zeroCopyThreshold() story {
 		},
 		tell: func(t *told) (finding.Finding, bool) {
 			x := t.worst("crossing")
-			return finding.Finding{Subject: x.Subject, Severity: finding.Notice, Summary: x.Summary, Measures: x.Measures, Advice: x.Advice}, true
+			return finding.Finding{Subject: x.Subject, Severity: finding.Notice, Summary: brief(x), Measures: x.Measures, Advice: x.Advice}, true
 		},
 	}
 }
@@ -107,7 +106,7 @@ func cState() story {
 		},
 		tell: func(t *told) (finding.Finding, bool) {
 			sleep := t.worst("sleep")
-			return finding.Finding{Subject: sleep.Subject, Severity: sleep.Severity, Summary: "requests wait for CPUs to wake up: " + sleep.Summary, Measures: sleep.Measures, Advice: sleep.Advice}, true
+			return finding.Finding{Subject: sleep.Subject, Severity: sleep.Severity, Summary: "requests wait for CPUs to wake up: " + brief(sleep), Measures: sleep.Measures, Advice: sleep.Advice}, true
 		},
 	}
 }

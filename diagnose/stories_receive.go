@@ -46,7 +46,7 @@ func ringOverrun() story {
 		tell: func(t *told) (finding.Finding, bool) {
 			ring := t.worst("ring")
 			f := finding.Finding{Subject: ring.Subject, Severity: finding.Warning,
-				Summary:  "the receive ring overflows and packets are sent again: " + ring.Summary + resent(t),
+				Summary:  "the receive ring overflows and packets are sent again: " + brief(ring) + resent(t),
 				Measures: ring.Measures, Advice: ring.Advice,
 				Caveats: []string{"packets lost elsewhere on the path are sent again as well; the counters tell how many were lost here"}}
 			if why := t.worst("why"); why != nil {
@@ -75,7 +75,7 @@ func softnetDrop() story {
 		},
 		tell: func(t *told) (finding.Finding, bool) {
 			drop := t.worst("drop")
-			return finding.Finding{Subject: drop.Subject, Severity: finding.Warning, Summary: "packets are dropped between interrupt and protocol: " + drop.Summary + resent(t), Measures: drop.Measures,
+			return finding.Finding{Subject: drop.Subject, Severity: finding.Warning, Summary: "packets are dropped between interrupt and protocol: " + brief(drop) + resent(t), Measures: drop.Measures,
 				Advice: append([]finding.Advice{{Text: "spread the work before the backlog is made larger: RSS (ethtool -L IF combined N), or rps_cpus over more CPUs", Reference: "Linux Documentation/networking/scaling.rst"}}, drop.Advice...)}, true
 		},
 	}
@@ -98,7 +98,7 @@ func oneCPU() story {
 		},
 		tell: func(t *told) (finding.Finding, bool) {
 			where, full := t.worst("where"), t.worst("full")
-			return finding.Finding{Subject: where.Subject, Severity: finding.Warning, Summary: "one CPU takes the packets and has no time left: " + where.Summary + "; " + full.Summary, Measures: where.Measures, Advice: append(append([]finding.Advice{}, where.Advice...), full.Advice...)}, true
+			return finding.Finding{Subject: where.Subject, Severity: finding.Warning, Summary: "one CPU takes the packets and has no time left: " + brief(where) + "; " + brief(full), Measures: where.Measures, Advice: append(append([]finding.Advice{}, where.Advice...), full.Advice...)}, true
 		},
 	}
 }
@@ -122,7 +122,7 @@ func stretchACK() story {
 		},
 		tell: func(t *told) (finding.Finding, bool) {
 			acks := t.worst("acks")
-			return finding.Finding{Subject: acks.Subject, Severity: acks.Severity, Summary: "merged packets are acknowledged seldom: " + acks.Summary, Measures: acks.Measures,
+			return finding.Finding{Subject: acks.Subject, Severity: acks.Severity, Summary: "merged packets are acknowledged seldom: " + brief(acks), Measures: acks.Measures,
 				Advice: append([]finding.Advice{{Text: "ethtool -K IF lro off (GRO keeps ACK clocking better), or a smaller net.ipv4.tcp_rmem start; on the sender a kernel that counts bytes (Linux 3.18 and later)", Reference: "RFC 3465"}}, acks.Advice...)}, true
 		},
 	}
@@ -148,7 +148,7 @@ func lroForwarding() story {
 			if !on {
 				return finding.Finding{}, false
 			}
-			return finding.Finding{Subject: pmtu.Subject, Severity: finding.Warning, Summary: fmt.Sprintf("LRO on %s merges packets that cannot be forwarded: %s", host, pmtu.Summary), Measures: pmtu.Measures,
+			return finding.Finding{Subject: pmtu.Subject, Severity: finding.Warning, Summary: fmt.Sprintf("LRO on %s merges packets that cannot be forwarded: %s", host, brief(pmtu)), Measures: pmtu.Measures,
 				Advice: append([]finding.Advice{{Text: "ethtool -K IF lro off on every interface that forwards (Linux turns it off when net.ipv4.ip_forward is set, but not for all tunnels and bridges)", Reference: "Linux net/core/dev.c, dev_disable_lro"}}, pmtu.Advice...)}, true
 		},
 	}
@@ -171,7 +171,7 @@ func reorderedSteering() story {
 		},
 		tell: func(t *told) (finding.Finding, bool) {
 			order := t.worst("order")
-			return finding.Finding{Subject: order.Subject, Severity: order.Severity, Summary: "packets of a flow change queues: " + order.Summary, Measures: order.Measures,
+			return finding.Finding{Subject: order.Subject, Severity: order.Severity, Summary: "packets of a flow change queues: " + brief(order), Measures: order.Measures,
 				Advice: append([]finding.Advice{{Text: "keep a flow on one queue: no rps_cpus where RSS works, XPS by CPU or by receive queue, a qdisc that keeps order (fq); then record again", Reference: "Linux Documentation/networking/scaling.rst"}}, order.Advice...)}, true
 		},
 	}

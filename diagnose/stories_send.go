@@ -25,7 +25,7 @@ func nagleDelayedACK() story {
 		},
 		tell: func(t *told) (finding.Finding, bool) {
 			stall := t.worst("stall")
-			return finding.Finding{Subject: stall.Subject, Severity: finding.Warning, Summary: "Nagle and delayed ACKs wait for each other: " + stall.Summary, Measures: stall.Measures,
+			return finding.Finding{Subject: stall.Subject, Severity: finding.Warning, Summary: "Nagle and delayed ACKs wait for each other: " + brief(stall), Measures: stall.Measures,
 				Advice: append([]finding.Advice{{Text: "write a request in one call (writev), or set TCP_NODELAY on the sender", Reference: "tcp(7)"}}, stall.Advice...)}, true
 		},
 	}
@@ -43,14 +43,14 @@ func txRing() story {
 			References:     []string{"FreeBSD review D21122, iflib: bypass mp_ring", "FreeBSD sys/net/mp_ring.c", "Linux net/core/dev.c, __dev_xmit_skb"},
 		},
 		parts: []part{
-			{name: "lock", rules: []string{"lock/contention", "lock/convoy", "lock/long-hold"}, when: subjects("iflib-ring", "iflib-txq", "driver-tx", "qdisc-root", "mp-ring"), need: true, least: finding.Notice, says: "a lock of the transmit path is contended"},
-			{name: "cost", rules: []string{"stack/lock-spin", "bench/scaling", "bench/difference", "bench/cpu-cost", "bench/not-comparable"}, need: true, least: finding.Notice, says: "what it costs",
+			{name: "lock", rules: []string{"lock/contention", "lock/convoy", "lock/long-hold"}, locks: []string{"iflib-ring", "iflib-txq", "driver-tx", "qdisc-root"}, need: true, least: finding.Notice, says: "a lock of the transmit path is contended"},
+			{name: "cost", rules: []string{"stack/lock-spin", "bench/scaling", "bench/difference", "bench/cpu-cost", "bench/not-comparable"}, need: true, least: finding.Info, says: "what it costs",
 				want: "a profile (pmcstat, perf record -a -g), or results with 1, 2, 4 and 8 senders for both variants"},
 			{name: "spin", rules: []string{"lock/spin"}, least: finding.Notice, says: "CPU time is spun away", want: "lockstat -s 5, which tells senders from the clean-up by their callers"},
 		},
 		tell: func(t *told) (finding.Finding, bool) {
 			lock := t.worst("lock")
-			return finding.Finding{Subject: lock.Subject, Severity: finding.Warning, Summary: "the transmit path waits for itself: " + lock.Summary, Measures: lock.Measures, Advice: lock.Advice,
+			return finding.Finding{Subject: lock.Subject, Severity: finding.Warning, Summary: "the transmit path waits for itself: " + brief(lock), Measures: lock.Measures, Advice: lock.Advice,
 				Caveats: []string{"which of ring and lock is better depends on the number of senders; measure the load that matters, forwarding and sending can differ"}}, true
 		},
 	}
@@ -74,7 +74,7 @@ func offloadOff() story {
 		},
 		tell: func(t *told) (finding.Finding, bool) {
 			off := t.worst("off")
-			return finding.Finding{Subject: off.Subject, Severity: finding.Warning, Summary: "packets are cut and merged by the CPU: " + off.Summary + "; " + t.worst("cpu").Summary, Measures: off.Measures, Advice: off.Advice}, true
+			return finding.Finding{Subject: off.Subject, Severity: finding.Warning, Summary: "packets are cut and merged by the CPU: " + brief(off) + "; " + brief(t.worst("cpu")), Measures: off.Measures, Advice: off.Advice}, true
 		},
 	}
 }
@@ -95,7 +95,7 @@ func socketBuffer() story {
 		},
 		tell: func(t *told) (finding.Finding, bool) {
 			window := t.worst("window")
-			return finding.Finding{Subject: window.Subject, Severity: finding.Warning, Summary: "a socket's buffer bounds the rate: " + window.Summary + "; " + t.worst("buffer").Summary, Measures: window.Measures,
+			return finding.Finding{Subject: window.Subject, Severity: finding.Warning, Summary: "a socket's buffer bounds the rate: " + brief(window) + "; " + brief(t.worst("buffer")), Measures: window.Measures,
 				Advice: append(append([]finding.Advice{}, t.worst("buffer").Advice...), window.Advice...)}, true
 		},
 	}

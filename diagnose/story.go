@@ -7,6 +7,7 @@ import (
 
 	"nettrace/analyze"
 	"nettrace/finding"
+	"nettrace/kernel"
 )
 
 // story is a cause that findings of several sources tell together: each part alone is a symptom, or only a setting.
@@ -23,6 +24,7 @@ type part struct {
 	name  string // by which tell asks for it
 	rules []string
 	when  func(*finding.Finding) bool // nil takes every finding of the rules
+	locks []string                    // names of kernel.NetworkLocks that it is about; nil is any subject
 	need  bool                        // without it there is no story
 	least finding.Severity            // findings below it do not count
 	says  string                      // what it proves, for the reasons of the confidence
@@ -34,6 +36,7 @@ type told struct {
 	result *analyze.Result
 	params finding.Params
 	found  map[string][]*finding.Finding // by part, the worst first
+	index  *kernel.LockIndex             // nil until it is needed
 }
 
 // worst returns the worst finding of a part, nil if there is none.
@@ -65,7 +68,7 @@ func (t *told) most(part, measure string) (most float64) {
 // storyRule makes a rule of the table out of a story.
 func storyRule(s story) rule {
 	return rule{s.Rule, func(r *analyze.Result, p finding.Params) []diagnosis {
-		t := &told{r, p, map[string][]*finding.Finding{}}
+		t := &told{result: r, params: p, found: map[string][]*finding.Finding{}}
 		for i := range s.parts {
 			t.look(&s.parts[i])
 		}
@@ -87,7 +90,7 @@ func (t *told) look(p *part) {
 	var list []*finding.Finding
 	for i := range t.result.Findings {
 		f := &t.result.Findings[i]
-		if slices.Contains(p.rules, f.Rule) && f.Severity >= p.least && (p.when == nil || p.when(f)) {
+		if slices.Contains(p.rules, f.Rule) && f.Severity >= p.least && (p.when == nil || p.when(f)) && (p.locks == nil || t.isLock(f, p.locks)) {
 			list = append(list, f)
 		}
 	}
@@ -95,6 +98,18 @@ func (t *told) look(p *part) {
 		return cmp.Or(-cmp.Compare(a.Severity, b.Severity), -cmp.Compare(a.Effect.Share, b.Effect.Share), -cmp.Compare(a.Effect.Lost, b.Effect.Lost))
 	})
 	t.found[p.name] = list
+}
+
+// isLock reports whether a finding is about one of these network locks, which tools know by many names.
+func (t *told) isLock(f *finding.Finding, names []string) bool {
+	if slices.Contains(names, f.Subject.Key) {
+		return true
+	}
+	if t.index == nil {
+		t.index = kernel.NewLockIndex()
+	}
+	known := t.index.Find(f.Subject.Key, strings.TrimPrefix(f.Subject.Key, "at "))
+	return known != nil && slices.Contains(names, known.Name)
 }
 
 // complete reports whether every part that is needed was found, in more than one source together.
@@ -143,7 +158,7 @@ func (s *story) weigh(t *told, d *diagnosis) {
 			}
 			continue
 		}
-		f.Reasons = append(f.Reasons, p.says+": "+list[0].Summary)
+		f.Reasons = append(f.Reasons, p.says+": "+brief(list[0]))
 		for _, x := range list {
 			d.symptoms = append(d.symptoms, x.ID)
 			f.Severity = max(f.Severity, x.Severity)
@@ -155,15 +170,30 @@ func (s *story) weigh(t *told, d *diagnosis) {
 			}
 		}
 	}
+	f.Advice = distinct(f.Advice)
 	f.Confidence = finding.Medium
 	if all {
 		f.Confidence = finding.High
 	}
 }
 
-// about reports that a finding's subject is one of these.
-func subjects(keys ...string) func(*finding.Finding) bool {
-	return func(f *finding.Finding) bool { return slices.Contains(keys, f.Subject.Key) }
+// adviceMax bounds what a cause advises; the parts have more.
+const adviceMax = 5
+
+// distinct keeps the first of each advice, and not too many.
+func distinct(list []finding.Advice) (kept []finding.Advice) {
+	for _, a := range list {
+		if len(kept) < adviceMax && !slices.ContainsFunc(kept, func(k finding.Advice) bool { return k.Text == a.Text }) {
+			kept = append(kept, a)
+		}
+	}
+	return kept
+}
+
+// brief returns the first part of a summary, which has its main figures.
+func brief(f *finding.Finding) string {
+	text, _, _ := strings.Cut(f.Summary, "; ")
+	return text
 }
 
 // measured takes findings with a measure above a bound.
