@@ -23,12 +23,16 @@ type rule struct {
 
 // rules is the table of what is diagnosed.
 func rules() []rule {
-	list := []rule{adaptiveRX(), noEffect()}
-	for _, s := range []story{mapLock(), txRing(), tagRace(), zeroCopyThreshold(), ringOverrun(), softnetDrop(), oneCPU(), stretchACK(), lroForwarding(), reorderedSteering(),
-		nagleDelayedACK(), offloadOff(), socketBuffer(), cState()} {
+	list := []rule{adaptiveRX(), zeroCopyThreshold(), noEffect()}
+	for _, s := range stories() {
 		list = append(list, storyRule(s))
 	}
 	return list
+}
+
+// stories is the table of the causes that findings tell together.
+func stories() []story {
+	return []story{mapLock(), txRing(), tagRace(), ringOverrun(), softnetDrop(), oneCPU(), stretchACK(), lroForwarding(), reorderedSteering(), nagleDelayedACK(), offloadOff(), socketBuffer(), cState()}
 }
 
 // Rules returns the descriptions of the rules over several sources.

@@ -69,27 +69,6 @@ func tagRace() story {
 	}
 }
 
-// zeroCopyThreshold: pinning pages costs more than copying small messages.
-func zeroCopyThreshold() story {
-	return story{
-		Rule: finding.Rule{
-			Name:           "cross/zero-copy-threshold",
-			Title:          "zero-copy sends pay only from some message size on",
-			Method:         "Results of the same sizes with copying and with zero-copy cross: below a size copying is faster, above it zero-copy (bench/cliff, bench/difference with a crossing). Profiles with the time of pinning or of copying, and the CPU cost per byte, say which side of the crossing a load is on.",
-			FalsePositives: "Runs that set a buffer size where the message size was meant do not compare sizes (bench/not-comparable). Notifications of completed sends can cost as much as the copy: the crossing moves with the application.",
-			References:     []string{"ofa-general 2008, Not seeing any SDP performance changes", "Linux Documentation/networking/msg_zerocopy.rst"},
-		},
-		parts: []part{
-			{name: "crossing", rules: []string{"bench/crossing", "bench/cliff", "bench/difference"}, when: measured("crossing_bytes", 0), need: true, least: finding.Info, says: "copy and zero-copy cross"},
-			{name: "cost", rules: []string{"stack/copy-share", "stack/dma-map-share", "bench/cpu-cost"}, says: "CPU time tells why", want: "profiles of both variants (perf record -g), or netperf -c -C"},
-		},
-		tell: func(t *told) (finding.Finding, bool) {
-			x := t.worst("crossing")
-			return finding.Finding{Subject: x.Subject, Severity: finding.Notice, Summary: brief(x), Measures: x.Measures, Advice: x.Advice}, true
-		},
-	}
-}
-
 // cState: request/response traffic waits for CPUs to wake up.
 func cState() story {
 	return story{

@@ -1,0 +1,162 @@
+package diagnose
+
+import (
+	"fmt"
+	"strings"
+
+	"nettrace/analyze"
+	"nettrace/bench"
+	"nettrace/finding"
+	"nettrace/unit"
+)
+
+// zeroCopyThreshold finds from which message size on zero-copy sends pay: below it, pinning the pages of a message costs
+// more than copying it.
+func zeroCopyThreshold() rule {
+	return rule{finding.Rule{
+		Name:  "cross/zero-copy-threshold",
+		Title: "zero-copy sends pay only from some message size on",
+		Method: "Results over message sizes are split by a setting whose name or value tells of zero copy (SDP's sdp_zcopy_thresh, bzcopy, zerocopy, sendfile), and the curves of both variants are compared: where they cross, pinning and unpinning pages costs as much as copying. " +
+			"CPU cost per byte of both variants, where the results have it, says the same or not; with it the confidence is high. Runs that set a buffer size where the message size was meant are told apart by the message size that the result rows print.",
+		Params: []finding.Param{
+			{Name: "min-gain", Default: 0.02, Unit: "ratio", Doc: "least difference on both sides of a crossing, as a share of the slower variant; single runs of 10 s differ by 4 to 6 %, those of a minute by less (the thread's 60 s runs of one size by 2 to 3 %)"},
+			{Name: "costly", Default: 0.05, Unit: "ratio", Doc: "what the slower variant loses beyond the crossing, from which on it is a warning; set by judgement"},
+		},
+		FalsePositives: "Notifications of completed sends can cost as much as the copy, so that the crossing moves with the application. Results of unlike days or machines cross for other reasons; only runs that agree in everything else are compared.",
+		References:     []string{"ofa-general, 2008: Not seeing any SDP performance changes", "Linux Documentation/networking/msg_zerocopy.rst"},
+	}, diagnoseZeroCopy}
+}
+
+// zeroCopyWords are parts of the names or values of settings that turn zero copy on.
+func zeroCopyWords() []string {
+	return []string{"zcopy", "zerocopy", "zero-copy", "zero_copy", "sendfile"}
+}
+
+func tellsZeroCopy(text string) bool {
+	text = strings.ToLower(text)
+	for _, word := range zeroCopyWords() {
+		if strings.Contains(text, word) {
+			return true
+		}
+	}
+	return false
+}
+
+func diagnoseZeroCopy(r *analyze.Result, p finding.Params) (found []diagnosis) {
+	for _, setting := range bench.Varied(r.Models.Runs) {
+		sets := bench.SplitBy(r.Models.Runs, setting)
+		about := tellsZeroCopy(setting)
+		for _, s := range sets {
+			about = about || tellsZeroCopy(s.Label)
+		}
+		if !about {
+			continue
+		}
+		curves := bench.Curves(sets)
+		for i := range curves {
+			if d, ok := crossingOf(r, &curves[i], setting, cheaper(curves), p); ok {
+				found = append(found, d)
+			}
+		}
+	}
+	return found
+}
+
+// cheaper returns the curves of CPU cost that stand beside those of throughput.
+func cheaper(curves []bench.Curve) (costs []bench.Curve) {
+	for _, c := range curves {
+		if strings.Contains(c.Unit, "us/KB") || strings.Contains(c.Unit, "/KB") {
+			costs = append(costs, c)
+		}
+	}
+	return costs
+}
+
+// crossingOf makes the diagnosis of one curve of throughput over message sizes.
+func crossingOf(r *analyze.Result, c *bench.Curve, setting string, costs []bench.Curve, p finding.Params) (diagnosis, bool) {
+	if c.Axis != "message" || strings.Contains(c.Unit, "/KB") {
+		return diagnosis{}, false
+	}
+	for _, x := range c.Crossings {
+		if x.Before < p["min-gain"] || x.After < p["min-gain"] {
+			continue
+		}
+		f := finding.Finding{
+			Severity: finding.Notice, Confidence: finding.Medium, Effect: finding.Effect{Share: x.After / (1 + x.After)},
+			Subject: finding.Subject{Kind: "benchmark", Key: "zero-copy " + setting + " " + c.Name, Name: strings.TrimSpace(c.Name + " by " + setting)},
+			Summary: fmt.Sprintf("%s is ahead by %s up to messages of %s bytes, %s by %s from %s bytes on: pinning pages costs as much as copying near %s bytes", x.First, unit.Percent(x.Before), unit.Count(int64(x.From)),
+				x.Second, unit.Percent(x.After), unit.Count(int64(x.To)), unit.Count(int64(x.At))),
+			Measures: []finding.Measure{
+				{Name: "crossing_bytes", Value: x.At, Unit: "bytes"}, {Name: "ahead_up_to", Value: x.From, Unit: "bytes"}, {Name: "ahead_from", Value: x.To, Unit: "bytes"},
+				{Name: "gain_below", Value: x.Before, Unit: "ratio", Threshold: finding.Threshold(p["min-gain"])}, {Name: "gain_above", Value: x.After, Unit: "ratio", Threshold: finding.Threshold(p["min-gain"])},
+			},
+			Advice: []finding.Advice{
+				{Text: fmt.Sprintf("set the threshold of zero copy between %s and %s bytes (SDP: sdp_zcopy_thresh; MSG_ZEROCOPY: ask for it from that size on)", unit.Count(int64(x.From)), unit.Count(int64(x.To))), Reference: "Linux Documentation/networking/msg_zerocopy.rst"},
+				{Text: "measure sizes between them, each at least three times, with netperf -c -C -- -m SIZE: the crossing is known only as closely as the sizes are", Reference: "bench/not-comparable"},
+			},
+			Caveats: []string{"the crossing depends on the cost of pinning (page size, IOMMU) and of copying (cache, memory) of these machines"},
+		}
+		f.Evidence = evidenceOf(r.Models.Runs, setting, x.From, x.To)
+		f.Reasons = append(f.Reasons, fmt.Sprintf("both sides of the crossing differ by more than %s", unit.Percent(p["min-gain"])))
+		if text, agrees := costsAgree(costs, x); agrees {
+			f.Confidence = finding.High
+			f.Reasons = append(f.Reasons, text)
+		} else {
+			f.Reasons = append(f.Reasons, "not recorded or not found: CPU cost per byte of both variants (netperf -c -C)")
+		}
+		if x.After >= p["costly"] {
+			f.Severity = finding.Warning
+		}
+		return diagnosis{cause: f, symptoms: cliffsAt(r, x)}, true
+	}
+	return diagnosis{}, false
+}
+
+// evidenceOf returns the result rows on both sides of a crossing.
+func evidenceOf(runs []bench.Run, setting string, from, to float64) (list []finding.Evidence) {
+	for i := range runs {
+		run := &runs[i]
+		size := float64(run.Sizes.Message)
+		if size != from && size != to {
+			continue
+		}
+		for _, s := range run.Settings {
+			if strings.HasSuffix(s.Name, setting) && len(list) < evidenceMax {
+				list = append(list, finding.At(run.Pos, "%s=%s: %s %s with messages of %s bytes", setting, s.Value, unit.Number(run.Rate), run.Unit, unit.Count(run.Sizes.Message)))
+			}
+		}
+	}
+	return list
+}
+
+// costsAgree reports whether the variant that is ahead of messages from the crossing on also costs less CPU for a byte.
+func costsAgree(costs []bench.Curve, x bench.Crossing) (string, bool) {
+	for i := range costs {
+		var first, second *bench.CurvePoint
+		for k := range costs[i].Series {
+			switch s := &costs[i].Series[k]; s.Set {
+			case x.First:
+				first = s.Point(x.To)
+			case x.Second:
+				second = s.Point(x.To)
+			}
+		}
+		if first != nil && second != nil && second.Mean < first.Mean {
+			return fmt.Sprintf("%s also costs less CPU: %s against %s %s at %s bytes", x.Second, unit.Number(second.Mean), unit.Number(first.Mean), costs[i].Unit, unit.Count(int64(x.To))), true
+		}
+	}
+	return "", false
+}
+
+// cliffsAt returns the cliffs at the sizes of a crossing, which it explains: the variant that copies falls where messages
+// no longer fit its buffers.
+func cliffsAt(r *analyze.Result, x bench.Crossing) (ids []string) {
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		size, ok := f.Measure("size_after")
+		if f.Rule == "bench/cliff" && ok && size >= x.From {
+			ids = append(ids, f.ID)
+		}
+	}
+	return ids
+}
