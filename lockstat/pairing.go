@@ -27,7 +27,7 @@ import (
 type Pairing struct {
 	start      source.Pos
 	ledger     *source.Ledger
-	stacks     lockStacks
+	stacks     *lockStacks // nil before the first event: most recordings have none
 	contention *contentionPairs
 	lockdep    *lockdepPairs
 
@@ -55,7 +55,7 @@ const maxPairs = 1 << 16
 
 // NewPairing begins the pairing of a recording that begins at start.
 func NewPairing(start source.Pos, ledger *source.Ledger) *Pairing {
-	return &Pairing{start: start, ledger: ledger, stacks: newLockStacks()}
+	return &Pairing{start: start, ledger: ledger}
 }
 
 // Recording is what is known of a recording beside its events.
@@ -91,6 +91,9 @@ func (p *Pairing) take(which int, e *perf.Event) {
 	case !e.HasTID && !e.HasCPU:
 		p.ledger.Add("event-without-thread", source.Warning, e.Pos, 1, "lock events without thread and CPU cannot be paired; print them with perf script -F +tid,+cpu")
 		return
+	}
+	if p.stacks == nil {
+		p.stacks = newLockStacks()
 	}
 	p.note(which, e)
 	if which <= contentionEnd {

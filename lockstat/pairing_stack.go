@@ -23,8 +23,8 @@ type lockStack struct {
 	caller string   // who took the lock: the first frame that is no lock function; "" where there is no stack
 }
 
-func newLockStacks() lockStacks {
-	return lockStacks{known: map[string]*lockStack{"": {frames: []string{}}}, codes: kernel.NewCodeIndex(), locks: kernel.NewLockIndex(), within: map[int]bool{}}
+func newLockStacks() *lockStacks {
+	return &lockStacks{known: map[string]*lockStack{"": {frames: []string{}}}, codes: kernel.NewCodeIndex(), locks: kernel.NewLockIndex(), within: map[int]bool{}}
 }
 
 // find returns the one copy of a stack.
