@@ -133,6 +133,10 @@ func (d *Diff) doubts(base, other *Table) {
 	if (base.Total.Iterations > 0) != (other.Total.Iterations > 0) {
 		doubt("one side counts spinning in loop iterations, the other in time")
 	}
+	byAddress := func(l Lock) bool { return isAddress(l.Key) }
+	if slices.ContainsFunc(base.Locks, byAddress) || slices.ContainsFunc(other.Locks, byAddress) {
+		doubt("locks that are known by nothing but their address are matched by it, which holds within one boot only: record with stacks (-g), or with perf lock info -m beside")
+	}
 	for _, t := range []*Table{base, other} {
 		if lossy(t) {
 			doubt("%s: events were lost in recording", t.Source)

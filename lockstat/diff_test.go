@@ -63,6 +63,10 @@ func TestCompareDoubts(t *testing.T) {
 	if d.Rated || d.Locks[0].Text(false) != "1 -> 4 contentions" {
 		t.Errorf("%+v", d.Locks)
 	}
+	other.Locks[0].Key = "0xffff888103a4d018"
+	if d := Compare(base, other); !strings.Contains(strings.Join(d.Caveats, "; "), "within one boot only") {
+		t.Errorf("%q", d.Caveats)
+	}
 	other.Keyed = ByCaller
 	if d := Compare(base, other); len(d.Locks) != 0 || d.Total.Other.Contentions != 4 || !strings.Contains(d.Caveats[0], "only the totals") {
 		t.Errorf("%+v", d)

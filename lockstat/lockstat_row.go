@@ -145,6 +145,10 @@ func (r *lockstatReader) store(row *Row) {
 	if row.Act == Profile || row.Act == Failure || r.columns.generated {
 		return
 	}
+	if mean := max(row.Wait.Mean, row.Hold.Mean); r.b.table.Seconds > 0 && mean.Seconds() > 1.01*r.b.table.Seconds { // lockstat rounds the seconds
+		r.b.quarantine(*row, fmt.Sprintf("a mean of %s, longer than the recording", mean))
+		return
+	}
 	identity := row.Lock
 	if r.columns.hottestLock { // the row is for all locks taken at the caller; the printed one is only the hottest
 		identity = "at " + row.Caller

@@ -342,3 +342,17 @@ func TestBinBounds(t *testing.T) {
 		t.Errorf("stack %q", got)
 	}
 }
+
+// TestLongerThanTheRecording: what cannot have been measured is set apart.
+func TestLongerThanTheRecording(t *testing.T) {
+	text := "Adaptive mutex block: 3 events in 1.000 seconds (3 events/sec)\n\nCount indv cuml rcnt     nsec Lock                   Caller\n" +
+		strings.Repeat("-", 79) + "\n    2  67%  67% 0.00 1005000000 a_mtx                  f+0x1\n    1  33% 100% 0.00 1200000000 b_mtx                  g+0x1\n" + strings.Repeat("-", 79) + "\n"
+	tables, ledger := readText(t, "x", []byte(text), SniffLockstat, ReadLockstat)
+	table := tables[0]
+	if len(table.Locks) != 1 || table.Locks[0].Name != "a_mtx" || len(table.Quarantined) != 1 || table.Quarantined[0].Lock != "b_mtx" || table.Total.Contentions != 2 {
+		t.Errorf("%+v", table)
+	}
+	if e := ledger.Entries(); len(e) != 1 || e[0].Name != "impossible-row" || e[0].First.Line != 6 {
+		t.Errorf("%+v", e)
+	}
+}
