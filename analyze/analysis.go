@@ -68,6 +68,7 @@ func Inspect(ctx context.Context, paths []string, o Options) (*Result, []error) 
 type analysis struct {
 	fresh     Result            // from recordings
 	outputs   []coalesce.Output // of them, to be joined to hosts when all are there
+	names     coalesce.Names    // that the outputs share
 	dumps     []lockstat.Dump   // cumulative lock tables among the models, of which the differences tell
 	ledger    source.Ledger
 	loaded    []*Result  // results that earlier runs wrote; their findings stay as they are

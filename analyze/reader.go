@@ -205,6 +205,7 @@ func readOutput(decode func(*source.Lines, *source.Ledger) (*coalesce.Output, er
 		if o != nil {
 			o.Name, o.ModTime = r.src.Name, r.src.ModTime
 			out.Records, out.Note = entries(o), o.Refusal
+			r.names.Share(o)
 			r.outputs = append(r.outputs, *o)
 		}
 		return err

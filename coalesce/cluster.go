@@ -213,51 +213,68 @@ func (c *cluster) split() []*cluster {
 
 // content is what an output counts, to compare it with another.
 type content struct {
-	values map[string]uint64
+	names  []string
+	values []uint64
 	cpus   int // of a table, else 0
 }
 
 func contentOf(m member) content {
-	c := content{values: map[string]uint64{}}
+	var c content
 	if m.part != nil {
-		for _, x := range m.part.Counters {
-			c.values[x.Name] = x.Value
+		c.names, c.values = make([]string, len(m.part.Counters)), make([]uint64, len(m.part.Counters))
+		for k, x := range m.part.Counters {
+			c.names[k], c.values[k] = x.Name, x.Value
 		}
 		return c
 	}
 	c.cpus = len(m.Table.CPUs)
+	c.names, c.values = make([]string, 0, 2*len(m.Table.Rows)), make([]uint64, 0, 2*len(m.Table.Rows))
 	for _, r := range m.Table.Rows {
 		sum := uint64(0)
 		for _, cell := range r.Cells {
 			sum += cell.Value
 		}
-		c.values[r.Key+" "+r.Name] = sum
+		c.names, c.values = append(c.names, r.Key, r.Name), append(c.values, sum, sum)
 	}
 	return c
 }
 
-// similar reports whether two outputs count mostly the same things: four of five names, and half of the CPUs.
-func similar(a, b content) bool {
-	common := 0
-	for name := range a.values {
-		if _, ok := b.values[name]; ok {
-			common++
+// comparison counts what two outputs have in common, and which way it moved.
+func (c content) comparison(next content) (common, rose, fell int) {
+	count := func(from, to uint64) {
+		common++
+		if to > from {
+			rose++
+		} else if to < from {
+			fell++
 		}
 	}
-	return 5*common >= 4*max(len(a.values), len(b.values)) && 2*min(a.cpus, b.cpus) >= max(a.cpus, b.cpus)
+	if slices.Equal(c.names, next.names) { // as snapshots of one tool mostly are
+		for k := range c.values {
+			count(c.values[k], next.values[k])
+		}
+		return common, rose, fell
+	}
+	values := map[string]uint64{}
+	for k, name := range c.names {
+		values[name] = c.values[k]
+	}
+	for k, name := range next.names {
+		if from, ok := values[name]; ok {
+			count(from, next.values[k])
+		}
+	}
+	return common, rose, fell
+}
+
+// similar reports whether two outputs count mostly the same things: four of five names, and half of the CPUs.
+func similar(a, b content) bool {
+	common, _, _ := a.comparison(b)
+	return 5*common >= 4*max(len(a.names), len(b.names)) && 2*min(a.cpus, b.cpus) >= max(a.cpus, b.cpus)
 }
 
 // continues reports whether b is similar to a and most of what moved rose.
 func continues(a, b content) bool {
-	rose, fell := 0, 0
-	for name, from := range a.values {
-		to, ok := b.values[name]
-		switch {
-		case ok && to > from:
-			rose++
-		case ok && to < from:
-			fell++
-		}
-	}
+	_, rose, fell := a.comparison(b)
 	return rose >= 4*fell && similar(a, b)
 }

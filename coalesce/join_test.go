@@ -240,3 +240,27 @@ func TestUnlike(t *testing.T) {
 		t.Errorf("%d interfaces, want two of which nothing is known", len(h.Interfaces))
 	}
 }
+
+// Sharing names changes nothing, and the second of two snapshots holds none of its own.
+func TestShareNames(t *testing.T) {
+	var names Names
+	for _, file := range []string{"udp.nstat.txt", "proc-interrupts.arm64.txt", "virtio.ethtool-c.txt"} {
+		for range 2 {
+			plain, shared := read(t, file), read(t, file)
+			names.Share(&shared)
+			if diff := cmp.Diff(plain, shared); diff != "" {
+				t.Errorf("%s: %s", file, diff)
+			}
+			for _, i := range shared.Interfaces {
+				if cap(i.Counters) != len(i.Counters) {
+					t.Errorf("%s: room for %d counters, %d there", file, cap(i.Counters), len(i.Counters))
+				}
+			}
+		}
+	}
+	before := len(names.known)
+	again := read(t, "udp.nstat.txt")
+	if names.Share(&again); len(names.known) != before || before < 300 {
+		t.Errorf("%d names, then %d", before, len(names.known))
+	}
+}

@@ -1,6 +1,7 @@
 package coalesce
 
 import (
+	"slices"
 	"time"
 
 	"nettrace/source"
@@ -87,3 +88,41 @@ type Cell struct {
 
 // maxItems bounds how many counters or rows one output may have; the kernel's own limits are far below.
 const maxItems = 1 << 16
+
+// Names shares the strings of outputs: snapshots of one tool repeat the names of what they count, and thousands of them
+// are held at once. The zero value is ready; it is bounded.
+type Names struct{ known map[string]string }
+
+// Share makes the output hold strings that earlier ones held too, and no more room than it needs.
+func (n *Names) Share(o *Output) {
+	for i := range o.Interfaces {
+		x := &o.Interfaces[i]
+		x.Name = n.share(x.Name)
+		x.Counters = slices.Clip(slices.Clone(x.Counters))
+		for k := range x.Counters {
+			x.Counters[k].Name = n.share(x.Counters[k].Name)
+		}
+	}
+	if o.Table == nil {
+		return
+	}
+	o.Table.Rows = slices.Clip(slices.Clone(o.Table.Rows))
+	for k := range o.Table.Rows {
+		r := &o.Table.Rows[k]
+		r.Key, r.Chip, r.Name = n.share(r.Key), n.share(r.Chip), n.share(r.Name)
+		r.Cells = slices.Clip(slices.Clone(r.Cells))
+	}
+}
+
+func (n *Names) share(s string) string {
+	if known, ok := n.known[s]; ok {
+		return known
+	}
+	if n.known == nil {
+		n.known = map[string]string{}
+	}
+	if len(n.known) < maxItems {
+		n.known[s] = s
+	}
+	return s
+}
