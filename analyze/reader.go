@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"time"
 
 	"nettrace/bench"
 	"nettrace/coalesce"
@@ -23,6 +24,7 @@ type reader struct {
 	formats []Format
 	src     *source.Source
 	options Options
+	at      time.Time // that the text told last
 }
 
 // read recognises the source and decodes it: a binary format whole, a text output by output.
@@ -73,7 +75,11 @@ func (r *reader) text(first *Format) error {
 			f, quote = r.output(head)
 		}
 		if f == nil {
-			lines.Next()
+			if lines.Next() {
+				if t, ok := coalesce.ClockLine(lines.Bytes()); ok {
+					r.at = t
+				}
+			}
 			continue
 		}
 		found++
@@ -203,7 +209,7 @@ func readOutput(decode func(*source.Lines, *source.Ledger) (*coalesce.Output, er
 	return func(r *reader, out *Source, l *source.Lines) error {
 		o, err := decode(l, &r.ledger)
 		if o != nil {
-			o.Name, o.ModTime = r.src.Name, r.src.ModTime
+			o.Name, o.At, o.ModTime = r.src.Name, r.at, r.src.ModTime
 			out.Records, out.Note = entries(o), o.Refusal
 			r.names.Share(o)
 			r.outputs = append(r.outputs, *o)

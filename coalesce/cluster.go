@@ -197,12 +197,12 @@ func (b *builder) pairSingles() {
 
 // split cuts a cluster where a snapshot is not of the same device as the one before.
 func (c *cluster) split() []*cluster {
-	timed, offset := namesTell(c.members)
+	timed := timeFrom(c.members) != TimeUnknown
 	var parts []*cluster
 	start, before := 0, contentOf(c.members[0])
 	for i := 1; i < len(c.members); i++ {
 		after := contentOf(c.members[i])
-		if (!timed && !offset || !similar(before, after)) && !continues(before, after) {
+		if (!timed || !similar(before, after)) && !continues(before, after) {
 			parts = append(parts, &cluster{c.tool, c.iface, c.family, c.members[start:i], c.paired})
 			start = i
 		}

@@ -75,34 +75,63 @@ type member struct {
 	part *InterfaceOutput
 }
 
-// inOrder sorts outputs by the time at which they were taken, as far as anything tells: by the times in all their names,
-// by the seconds in all their names, else by phase, name (numbers as numbers) and place.
+// inOrder sorts outputs by the time at which they were taken, as far as anything tells: by the times in their text, in all
+// their names, or by the seconds in all their names, else by phase, name (numbers as numbers) and place.
 func inOrder(members []member) {
-	timed, offset := namesTell(members)
+	from := timeFrom(members)
 	slices.SortStableFunc(members, func(a, b member) int {
-		switch {
-		case timed:
-			if c := a.Name.Time.Compare(b.Name.Time); c != 0 {
-				return c
-			}
-		case offset:
-			_, x, _ := offsetName(path.Base(a.Pos.Source))
-			_, y, _ := offsetName(path.Base(b.Pos.Source))
-			if c := cmp.Compare(x, y); c != 0 {
-				return c
-			}
+		if c := compareTime(from, a.Output, b.Output); c != 0 {
+			return c
 		}
 		return cmp.Or(cmp.Compare(phaseRank(a.Output), phaseRank(b.Output)), natural(a.Pos.Source, b.Pos.Source), cmp.Compare(a.Pos.Offset, b.Pos.Offset))
 	})
 }
 
-func namesTell(members []member) (timed, offset bool) {
-	timed, offset = true, true
-	for _, o := range members {
-		_, _, ok := offsetName(path.Base(o.Pos.Source))
-		timed, offset = timed && !o.Name.Time.IsZero(), offset && ok
+func compareTime(from string, a, b *Output) int {
+	switch from {
+	case TimeFromContent:
+		return a.At.Compare(b.At)
+	case TimeFromName:
+		return a.Name.Time.Compare(b.Name.Time)
+	case TimeFromOffset:
+		_, x, _ := offsetName(path.Base(a.Pos.Source))
+		_, y, _ := offsetName(path.Base(b.Pos.Source))
+		return cmp.Compare(x, y)
 	}
-	return timed, offset
+	return 0
+}
+
+// timeFrom says what tells when outputs were taken, TimeUnknown if neither names nor text do. Names come first, unless
+// one is that of several outputs whose text tells.
+func timeFrom(members []member) string {
+	named, told, offset := true, true, true
+	for _, o := range members {
+		named, told = named && !o.Name.Time.IsZero(), told && !o.At.IsZero()
+		if offset {
+			_, _, offset = offsetName(path.Base(o.Pos.Source))
+		}
+	}
+	switch {
+	case told && (!named || repeated(members)):
+		return TimeFromContent
+	case named:
+		return TimeFromName
+	case offset:
+		return TimeFromOffset
+	}
+	return TimeUnknown
+}
+
+// repeated reports whether several of the outputs are of one file.
+func repeated(members []member) bool {
+	seen := map[string]bool{}
+	for _, o := range members {
+		if seen[o.Pos.Source] {
+			return true
+		}
+		seen[o.Pos.Source] = true
+	}
+	return false
 }
 
 // natural compares names with the numbers in them by value: "series2" comes before "series10".
@@ -139,20 +168,27 @@ func stamp(outputs []member, interval unit.Nanos) Series {
 	for i, o := range outputs {
 		s.Snapshots[i] = Snapshot{Pos: o.Pos, Phase: o.Name.Phase, Time: o.Name.Time}
 	}
+	from := timeFrom(outputs)
 	if len(outputs) < 2 {
-		if timed, _ := namesTell(outputs); timed {
-			s.TimeFrom = TimeFromName
+		if from == TimeFromName || from == TimeFromContent {
+			s.TimeFrom = from
 		}
 		return s
 	}
 	at := make([]unit.Nanos, len(outputs))
-	switch timed, offset := namesTell(outputs); {
-	case timed:
+	switch {
+	case from == TimeFromContent:
+		s.TimeFrom = TimeFromContent
+		for i, o := range outputs {
+			at[i] = unit.Nanos(o.At.Sub(outputs[0].At))
+			s.Snapshots[i].Time = o.At
+		}
+	case from == TimeFromName && !repeated(outputs):
 		s.TimeFrom = TimeFromName
 		for i, o := range outputs {
 			at[i] = unit.Nanos(o.Name.Time.Sub(outputs[0].Name.Time))
 		}
-	case offset:
+	case from == TimeFromOffset && !repeated(outputs):
 		s.TimeFrom = TimeFromOffset
 		for i, o := range outputs {
 			_, seconds, _ := offsetName(path.Base(o.Pos.Source))

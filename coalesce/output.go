@@ -7,8 +7,8 @@ import (
 	"nettrace/source"
 )
 
-// Output is what one tool printed at one place. Importers fill in all but Name and ModTime, which whoever opened the
-// source knows.
+// Output is what one tool printed at one place. Importers fill in all but Name, At and ModTime, which
+// whoever opened the source knows.
 type Output struct {
 	Tool       string // "ethtool-c", "ethtool-S", "proc-interrupts"; "ethtool" for an error text that does not tell which
 	Pos        source.Pos
@@ -21,6 +21,7 @@ type Output struct {
 	Work       *Work // of a recording of tracepoints
 
 	Name    source.Name // what the file's name tells of phase, host and time
+	At      time.Time   // that the text tells before the output, zero where it does not
 	ModTime time.Time   // of the file, zero where unknown
 }
 
