@@ -54,8 +54,13 @@ func TestCompareCommand(t *testing.T) {
 		"no benchmark":      {[]string{at("README.md"), at("tso-on.mbps.txt")}, 1, "nothing that can be compared"},
 		"no such pattern":   {[]string{at("none*.txt"), at("tso-on.mbps.txt")}, 1, "no file matches"},
 		"bad generation":    {[]string{"--ministat=2010", "a", "b"}, 2, "expected newer or 2015"},
+		"page":              {[]string{"-o", "html", at("tso-on.mbps.txt"), at("tso-off.mbps.txt")}, 0, "<h2 id=\"verdicts\">What is proven</h2>"},
+		"picture":           {[]string{"-o", "svg", at("tso-on.mbps.txt"), at("tso-off.mbps.txt")}, 0, "<svg xmlns="},
+		"nothing to draw":   {[]string{"-o", "svg", at("netperf-tcp_rr.classic.txt")}, 1, "nothing to draw"},
+		"profiles":          {[]string{at("clean-bypass-disabled.folded"), at("clean-bypass-enabled.folded")}, 0, "+9.36 points  mtx_lock_sleep"},
+		"alike":             {[]string{at("bypass-disabled.folded"), at("bypass-enabled.folded")}, 0, "the profiles of both sides are alike"},
 		"bad confidence":    {[]string{"--confidence", "97", "a", "b"}, 2, "expected one of"},
-		"bad form":          {[]string{"-o", "xml", "a", "b"}, 2, "expected text or json"},
+		"bad form":          {[]string{"-o", "xml", "a", "b"}, 2, "expected text, json, html or svg"},
 		"too few labels":    {[]string{"--label", "x", "a", "b"}, 2, "expected one for each"},
 	} {
 		code, stdout, stderr := comparing(t, c.args...)
