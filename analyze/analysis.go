@@ -71,14 +71,24 @@ type analysis struct {
 	names     coalesce.Names    // that the outputs share
 	dumps     []lockstat.Dump   // cumulative lock tables among the models, of which the differences tell
 	ledger    source.Ledger
-	loaded    []*Result  // results that earlier runs wrote; their findings stay as they are
-	capturing *capturing // the capture that was read last, nil if nothing can go on with it
+	loaded    []*Result      // results that earlier runs wrote; their findings stay as they are
+	capturing *capturing     // the capture that was read last, nil if nothing can go on with it
+	partial   *partialWriter // of captures, which are then only written; else nil
 	order     order
 }
 
 // read decodes all sources behind paths.
 func read(ctx context.Context, paths []string, o Options) (*analysis, []error) {
 	a := &analysis{}
+	errs := a.gather(ctx, paths, o)
+	a.fresh.Models.Locks = lockstat.Between(a.fresh.Models.Locks, a.dumps, &a.ledger)
+	lockstat.Name(a.fresh.Models.Locks)
+	a.fresh.Models.Hosts = coalesce.Join(a.outputs, coalesce.Options{Interval: o.Interval})
+	return a, errs
+}
+
+// gather decodes all sources, and joins nothing.
+func (a *analysis) gather(ctx context.Context, paths []string, o Options) []error {
 	if o.Connections == 0 {
 		o.Connections = 1000
 	}
@@ -87,12 +97,12 @@ func read(ctx context.Context, paths []string, o Options) (*analysis, []error) {
 		names := formatNames(formats)
 		formats = slices.DeleteFunc(formats, func(f Format) bool { return f.Name != o.Format })
 		if len(formats) == 0 {
-			return a, []error{fmt.Errorf("format %q is not known; the nearest is %q, nettrace formats lists all", o.Format, unit.Nearest(o.Format, names))}
+			return []error{fmt.Errorf("format %q is not known; the nearest is %q, nettrace formats lists all", o.Format, unit.Nearest(o.Format, names))}
 		}
 	}
 	files, errs := source.Files(paths, &a.ledger)
 	for _, p := range inTimeOrder(files) {
-		a.order.now = p.place
+		a.order.now = p.place * placesEach
 		for src, err := range source.Walk([]string{p.path}, o.Stdin, &a.ledger) {
 			if err == nil {
 				err = a.source(ctx, src, formats, o)
@@ -112,10 +122,7 @@ func read(ctx context.Context, paths []string, o Options) (*analysis, []error) {
 	a.endCapture()
 	restore(a.fresh.Sources, a.order.sources)
 	restore(a.fresh.Models.Captures, a.order.captures)
-	a.fresh.Models.Locks = lockstat.Between(a.fresh.Models.Locks, a.dumps, &a.ledger)
-	lockstat.Name(a.fresh.Models.Locks)
-	a.fresh.Models.Hosts = coalesce.Join(a.outputs, coalesce.Options{Interval: o.Interval})
-	return a, errs
+	return errs
 }
 
 // source decodes one source.

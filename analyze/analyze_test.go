@@ -149,7 +149,7 @@ func TestTableOfFormats(t *testing.T) {
 	if len(errs) > 0 {
 		t.Fatal(errs)
 	}
-	seen := map[string]bool{"nettrace-result": true, "nettrace-report": true} // written by tests of their own
+	seen := map[string]bool{"nettrace-result": true, "nettrace-report": true, "nettrace-partial": true} // written by tests of their own
 	for _, s := range r.Sources {
 		seen[s.Format] = true
 	}

@@ -37,21 +37,36 @@ func sniffCapture(format pcap.Format) func([]byte) source.Match {
 }
 
 func readCapture(r *reader, out *Source) error {
+	if r.partial != nil {
+		return r.extract(out)
+	}
+	h, _ := readHead(r.src.Input.Peek(headOfCapture))
+	return r.capture(out, h, func(t *trackerFeed) (*pcap.Info, error) {
+		info, err := t.file(r.ctx, r.src, r.options)
+		if out.Bytes == 0 {
+			out.Bytes = r.src.Input.Offset()
+		}
+		return info, err
+	})
+}
+
+// capture reads a capture that begins so, with feed, and describes it in out.
+func (r *reader) capture(out *Source, h head, feed func(*trackerFeed) (*pcap.Info, error)) error {
 	c, before := r.capturing, ""
-	if h, ok := readHead(r.src.Input.Peek(headOfCapture)); ok && c.goesOn(r.src.Path, h) {
+	if c.goesOn(out.Path, h) {
 		before = path.Base(c.path)
-		c.tracker.Continue(r.src.Path, c.records, c.bytes)
+		c.tracker.Continue(out.Path, c.records, c.bytes)
 	} else {
 		r.endCapture()
-		c = &capturing{tracker: newTracker(r.src, &r.ledger, r.options, nil), place: r.order.now}
+		c = &capturing{tracker: newTracker(out.Path, &r.ledger, r.options, nil), place: r.order.now}
 		r.capturing = c
 	}
-	info, err := feed(r.ctx, r.src, &r.ledger, r.options, c.tracker, nil)
+	info, err := feed(&trackerFeed{c.tracker, out.Path, &r.ledger, nil})
 	if err != nil {
 		return err
 	}
-	c.path, c.interfaces = r.src.Path, together(c.interfaces, info.Interfaces)
-	c.records, c.bytes = c.records+info.Packets, c.bytes+r.src.Input.Offset()
+	c.path, c.interfaces = out.Path, together(c.interfaces, info.Interfaces)
+	c.records, c.bytes = c.records+info.Packets, c.bytes+out.Bytes
 	out.Records, out.Epoch, out.Facts = info.Packets, c.tracker.Epoch(), captureFacts(info)
 	if before != "" {
 		out.Facts = append(out.Facts, Fact{"goes on", "where " + before + " ends: both are read as one capture"})
@@ -83,29 +98,37 @@ type visitor func(*pcap.Packet, *pcap.Header, tcp.Mark) error
 
 // track reads a capture through the connection tracker and hands each packet to visit.
 func track(ctx context.Context, src *source.Source, ledger *source.Ledger, o Options, visit visitor) (*tcp.Capture, *pcap.Info, error) {
-	tracker := newTracker(src, ledger, o, visit)
-	info, err := feed(ctx, src, ledger, o, tracker, visit)
+	t := trackerFeed{newTracker(src.Path, ledger, o, visit), src.Path, ledger, visit}
+	info, err := t.file(ctx, src, o)
 	if err != nil {
 		return nil, nil, err
 	}
-	capture := tracker.Finish()
+	capture := t.tracker.Finish()
 	capture.Interfaces = info.Interfaces
 	return capture, info, nil
 }
 
 // newTracker makes the tracker of a capture. Without a visitor packets are judged on the other cores.
-func newTracker(src *source.Source, ledger *source.Ledger, o Options, visit visitor) *tcp.Tracker {
+func newTracker(name string, ledger *source.Ledger, o Options, visit visitor) *tcp.Tracker {
 	options := tcp.Options{MaxKept: o.Connections}
 	if visit == nil {
 		options.Workers = min(runtime.GOMAXPROCS(0)-1, maxWorkers)
 	}
-	return tcp.NewTracker(src.Path, options, ledger)
+	return tcp.NewTracker(name, options, ledger)
 }
 
-// feed reads a capture file into a tracker.
-func feed(ctx context.Context, src *source.Source, ledger *source.Ledger, o Options, tracker *tcp.Tracker, visit visitor) (*pcap.Info, error) {
+// trackerFeed decodes packets for a tracker.
+type trackerFeed struct {
+	tracker *tcp.Tracker
+	path    string
+	ledger  *source.Ledger
+	visit   visitor // may be nil
+}
+
+// file reads a capture file.
+func (t *trackerFeed) file(ctx context.Context, src *source.Source, o Options) (*pcap.Info, error) {
 	watch(ctx, src, o)
-	packets, err := pcap.NewReader(src.Input, ledger)
+	packets, err := pcap.NewReader(src.Input, t.ledger)
 	if err != nil {
 		return nil, err
 	}
@@ -118,19 +141,23 @@ func feed(ctx context.Context, src *source.Source, ledger *source.Ledger, o Opti
 		if err != nil {
 			return nil, err
 		}
-		h := tracker.Header()
-		h.Decode(p)
-		if h.Fault != 0 {
-			h.Fault.Enter(ledger, source.Pos{Source: src.Path, Offset: p.Offset, Record: p.Record})
-		}
-		mark := tracker.Add(p, h)
-		if visit == nil {
-			continue
-		}
-		if err := visit(p, h, mark); err != nil {
+		if err := t.take(p); err != nil {
 			return nil, err
 		}
 	}
+}
+
+func (t *trackerFeed) take(p *pcap.Packet) error {
+	h := t.tracker.Header()
+	h.Decode(p)
+	if h.Fault != 0 {
+		h.Fault.Enter(t.ledger, source.Pos{Source: t.path, Offset: p.Offset, Record: p.Record})
+	}
+	mark := t.tracker.Add(p, h)
+	if t.visit == nil {
+		return nil
+	}
+	return t.visit(p, h, mark)
 }
 
 // captureFacts tells what capinfos would.

@@ -50,6 +50,8 @@ func Formats() []Format {
 			Doc: "Captures of dumpcap and Wireshark: several sections, interfaces, link types and time resolutions in one file."},
 		{Name: "snoop", Kind: Capture, Sniff: sniffCapture(pcap.FormatSnoop), bytes: readCapture, Record: "snoop -o x.snoop",
 			Doc: "Captures of Solaris and illumos snoop (RFC 1761)."},
+		{Name: "nettrace-partial", Kind: Written, Sniff: sniffPartial, bytes: readPartial, Record: "nettrace analyze --partial PATH... > x.partial",
+			Doc: "What nettrace read of recordings and did not judge yet: captures as headers, everything else as models."},
 		{Name: "nettrace-result", Kind: Written, Sniff: sniffResult, bytes: readResult, Record: "nettrace analyze PATH... -o json",
 			Doc: "A result that nettrace wrote."},
 		{Name: "nettrace-report", Kind: Written, Sniff: sniffPage, bytes: readPage, Record: "nettrace report PATH... -o x.html",

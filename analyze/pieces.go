@@ -49,14 +49,18 @@ func readHead(b []byte) (h head, ok bool) {
 		if err != nil {
 			break
 		}
-		if p.HasTime && !h.timed {
-			h.first, h.timed = p.Time, true
-		}
-		h.headers = append(h.headers, pcap.Header{})
-		h.headers[len(h.headers)-1].Decode(p)
+		h.note(p)
 	}
 	h.interfaces = packets.Info().Interfaces
 	return h, true
+}
+
+func (h *head) note(p *pcap.Packet) {
+	if p.HasTime && !h.timed {
+		h.first, h.timed = p.Time, true
+	}
+	h.headers = append(h.headers, pcap.Header{})
+	h.headers[len(h.headers)-1].Decode(p)
 }
 
 // alike reports whether two captures have the same interfaces.
@@ -84,6 +88,15 @@ func together(a, b []pcap.Interface) []pcap.Interface {
 	return sum
 }
 
+// begins returns the time of the first packet of a capture, or of a partial that begins with one.
+func begins(b []byte) (first unit.Nanos, ok bool) {
+	if first, ok = headOfPartial(b); ok {
+		return first, true
+	}
+	h, ok := readHead(b)
+	return h.first, ok && h.timed
+}
+
 // inTimeOrder puts the captures among files into the order of their first packets; everything else keeps its place.
 func inTimeOrder(files []string) []placed {
 	list := make([]placed, len(files))
@@ -97,8 +110,8 @@ func inTimeOrder(files []string) []placed {
 		}
 		for src, err := range source.Walk([]string{p}, nil, new(source.Ledger)) {
 			if err == nil && src.Path == filepath.ToSlash(p) {
-				if h, ok := readHead(src.Input.Peek(headOfCapture)); ok && h.timed {
-					slots, captures, first[p] = append(slots, i), append(captures, list[i]), h.first
+				if at, ok := begins(src.Input.Peek(headOfCapture)); ok {
+					slots, captures, first[p] = append(slots, i), append(captures, list[i]), at
 				}
 			}
 			break
@@ -111,11 +124,15 @@ func inTimeOrder(files []string) []placed {
 	return list
 }
 
-// order is where the sources and the captures of a result belong, by the place of their paths among those that the user gave.
+// order is where the sources and the captures of a result belong: by the place of their paths among those that the user
+// gave, times placesEach, and within a partial by those that it was made of.
 type order struct {
 	now               int
 	sources, captures []int
 }
+
+// placesEach is how many paths a partial may have been made of, for the order of what is merged.
+const placesEach = 1 << 20
 
 // note gives the place at hand to those that are new.
 func (o *order) note(places *[]int, n int) {
@@ -124,7 +141,7 @@ func (o *order) note(places *[]int, n int) {
 	}
 }
 
-// restore puts a list into the order of its places.
+// restore puts a list and its places into the order of the places.
 func restore[T any](list []T, places []int) {
 	index := make([]int, len(list))
 	for i := range index {
@@ -136,6 +153,7 @@ func restore[T any](list []T, places []int) {
 		sorted[i] = list[from]
 	}
 	copy(list, sorted)
+	slices.Sort(places)
 }
 
 // dumpcapName and tcpdumpName match the names that these programs give to the files of one capture.

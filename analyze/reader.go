@@ -144,7 +144,7 @@ func (r *reader) end(out *Source, err error) error {
 	if out.Bytes == 0 {
 		out.Bytes = r.src.Input.Offset()
 	}
-	if out.Kind != Written { // a written result brings the entries of its own sources
+	if out.Kind != Written && (out.Kind != Capture || r.partial == nil) { // a written result brings the entries of its own sources
 		r.fresh.Sources = append(r.fresh.Sources, *out)
 	}
 	if syntax := (*source.SyntaxError)(nil); err == nil || errors.As(err, &syntax) { // which has its place

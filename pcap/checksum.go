@@ -9,6 +9,9 @@ package pcap
 // it changes with each segment (Windows NDIS LSO, FreeBSD tcp_output.c with CSUM_TSO), which is partial, too. One wrong
 // checksum in 32,000 looks partial by chance.
 func Verify(p *Packet, h *Header) Checksum {
+	if p.Verified != ChecksumUnknown {
+		return p.Verified
+	}
 	head := 0
 	protocol := uint32(protoTCP)
 	switch h.Transport {

@@ -27,9 +27,10 @@ type Packet struct {
 	Interface int        // counted over all sections of the file, from 0
 	LinkType  LinkType
 	Direction Direction
-	Device    uint32 // the system's interface index where the record tells (LINUX_SLL2, modified pcap), else 0
-	Flags     uint32 // epb_flags of pcapng, else 0
-	Data      []byte // from the link-layer header on; a frame check sequence is taken off
+	Device    uint32   // the system's interface index where the record tells (LINUX_SLL2, modified pcap), else 0
+	Flags     uint32   // epb_flags of pcapng, else 0
+	Data      []byte   // from the link-layer header on; a frame check sequence is taken off
+	Verified  Checksum // what Verify found before the data was cut to its headers; ChecksumUnknown where it was not
 
 	options []byte // of a pcapng packet block
 	order   byteOrder

@@ -23,10 +23,36 @@ func analyzeCommand(e *env) *cobra.Command {
 		Example: `  nettrace analyze fixtures/bundles/rr-4345
   nettrace analyze fixtures/pcap/rr-4345-wire.pcap -o json
   cat fixtures/pcap/rr-4345-wire.pcap | nettrace analyze -
+  nettrace analyze --partial fixtures/pcap/rr-4345-wire.pcap > wire.partial
   nettrace analyze fixtures/bundles/rr-4345 --param nic/adaptive-unbalanced.variant=2`,
 	}
+	cmd.Flags().Bool(partialFlag, false, "write what was read and judge nothing: nettrace merge joins such files of several machines, or of the pieces of one capture")
 	cmd.RunE = analyzeFlags(e, cmd)
 	return cmd
+}
+
+const partialFlag = "partial"
+
+// partial reads, and writes what it read.
+func (e *env) partial(ctx context.Context, args []string, o analyze.Options) error {
+	paths, err := e.paths(args)
+	if err != nil {
+		return err
+	}
+	o.Stdin = e.stdin
+	p := e.newProgress()
+	if p != nil {
+		o.Progress = p.report
+	}
+	errs := analyze.WritePartial(ctx, e.stdout, paths, o)
+	p.done()
+	for _, err := range errs {
+		fmt.Fprintln(e.stderr, "nettrace: "+report.Clean(err.Error()))
+	}
+	if len(errs) > 0 {
+		return exit{exitFailed, ""}
+	}
+	return nil
 }
 
 // inputFlags are the flags of all commands that read recordings.
@@ -77,7 +103,11 @@ func analyzeFlags(e *env, cmd *cobra.Command) func(*cobra.Command, []string) err
 		if err != nil {
 			return err
 		}
-		r, err := e.analyze(cmd.Context(), args, analyze.Options{Format: in.format, Symbols: in.symbols, Inlined: in.inlined, Params: set}, !noPredict)
+		o := analyze.Options{Format: in.format, Symbols: in.symbols, Inlined: in.inlined, Params: set}
+		if f := cmd.Flag(partialFlag); f != nil && f.Value.String() == "true" {
+			return e.partial(cmd.Context(), args, o)
+		}
+		r, err := e.analyze(cmd.Context(), args, o, !noPredict)
 		if r == nil {
 			return err
 		}
