@@ -11,10 +11,12 @@ import (
 	"nettrace/unit"
 )
 
-// Bounds of a prediction's cost: how many findings are predicted, over how many runs of what length.
+// Bounds of the predictions' cost, which together keep it to a second of one CPU: how many findings are predicted, and runs
+// of 10 s over all of them (some 60 ms each, two for a seed).
 const (
 	maxPredictions = 5
-	predictSeeds   = 5
+	maxRuns        = 16
+	maxSeeds       = 5
 	predictLength  = datapath.DefaultDuration // the automatic rule's first samples are a transient
 )
 
@@ -28,22 +30,42 @@ func Predict(ctx context.Context, r *analyze.Result) {
 	if r.Reloaded {
 		return
 	}
-	predicted := 0
+	var chosen []*finding.Finding
+	simulated := 0
 	for i := range r.Findings {
 		f := &r.Findings[i]
-		if f.Rule != "cross/adaptive-rx" || f.Severity < finding.Warning || len(f.Advice) == 0 || predicted == maxPredictions {
+		if f.Severity < finding.Warning || len(f.Advice) == 0 || len(chosen) == maxPredictions || !predictable(f.Rule) {
 			continue
 		}
-		predicted++
-		if p := predictFixed(ctx, r, f); p != nil {
+		if f.Rule == adaptiveRule {
+			simulated++
+		}
+		chosen = append(chosen, f)
+	}
+	seeds := min(maxSeeds, maxRuns/2/max(simulated, 1))
+	for _, f := range chosen {
+		var p *finding.Prediction
+		if f.Rule == adaptiveRule {
+			p = predictFixed(ctx, r, f, seeds)
+		} else {
+			p = predictRecorded(ctx, r, f)
+		}
+		if p != nil {
 			f.Advice[0].Predicted = p
 		}
 	}
 }
 
+const adaptiveRule = "cross/adaptive-rx"
+
+// predictable reports whether what a rule advises first is something that the reference datapath can try.
+func predictable(rule string) bool {
+	return rule == adaptiveRule || recordedChange(rule) != ""
+}
+
 // predictFixed runs the larger size with the interface's settings and with the fixed value that is advised, and scales the
 // measured rate by the gain.
-func predictFixed(ctx context.Context, r *analyze.Result, f *finding.Finding) *finding.Prediction {
+func predictFixed(ctx context.Context, r *analyze.Result, f *finding.Finding, seeds int) *finding.Prediction {
 	for _, a := range adaptives(r) {
 		if a.key() != f.Subject.Key {
 			continue
@@ -54,11 +76,11 @@ func predictFixed(ctx context.Context, r *analyze.Result, f *finding.Finding) *f
 		w := datapath.Workload{Request: int(size), Response: response(a.host, int64(size)), Depth: 1, Duration: predictLength}
 		fixed := moderation
 		fixed.AdaptiveRX, fixed.RXUsecs = false, a.fixedUsecs()
-		before, err := replay(ctx, moderation, w)
+		before, err := replay(ctx, moderation, w, seeds)
 		if err != nil {
 			return nil // settings or sizes that the model does not have: no prediction
 		}
-		after, err := replay(ctx, fixed, w)
+		after, err := replay(ctx, fixed, w, seeds)
 		if err != nil {
 			return nil
 		}
@@ -71,9 +93,9 @@ func predictFixed(ctx context.Context, r *analyze.Result, f *finding.Finding) *f
 	return nil
 }
 
-func replay(ctx context.Context, m coalesce.Moderation, w datapath.Workload) (*datapath.Replay, error) {
+func replay(ctx context.Context, m coalesce.Moderation, w datapath.Workload, seeds int) (*datapath.Replay, error) {
 	c := datapath.Config{Client: datapath.NIC{Moderation: m}, Server: datapath.NIC{Moderation: m}}
-	return datapath.Seeds(ctx, c, w, predictSeeds)
+	return datapath.Seeds(ctx, c, w, seeds)
 }
 
 // response returns the bytes of a response: those of the observed exchange of that size, else one.
