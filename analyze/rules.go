@@ -33,6 +33,7 @@ func rules() []rule {
 		captures(tcp.Reset()),
 		captures(tcp.KeepAliveOnly()),
 		captures(tcp.LimitedBy()),
+		captures(tcp.PMTU()),
 		captures(tcp.UDPLoss()),
 		captures(tcp.UDPGSO()),
 		captures(tcp.Duplicates()),

@@ -27,6 +27,9 @@ const maxNesting = 100
 //	vlan [ID]                                    outermost tag; what follows is not shifted, tagged packets are decoded
 //	less N, greater N                            original length at most, at least N
 //	inbound, outbound                            where the capture tells
+//	arp, ip proto N, ip6 proto N, ether proto N  N is a number, or tcp, udp, icmp, icmp6, gre
+//	ether [src|dst] host MAC, ether broadcast, ether multicast, broadcast, multicast
+//	tcp[13] & 7 != 0, ip[2:2] > 576, len <= 60   bytes of ether, ip, ip6, tcp, udp, icmp, icmp6; names such as tcpflags, tcp-syn
 //	not ! and && or || ( )                       "and" and "or" bind equally, from the left
 //
 // An address or number alone repeats the qualifiers before it: "port 80 or 443". All of it is about the innermost packet
@@ -122,7 +125,7 @@ func (p *filterParser) unexpected(expected string) error {
 	case word == "":
 		return p.errorf("the filter ends here, expected %s", expected)
 	case strings.ContainsAny(word, "[=<>"):
-		return p.errorf("%q: comparisons of bytes and fields are not part of this language, expected %s", word, expected)
+		return p.errorf("%q: expected a comparison such as tcp[tcpflags] & tcp-syn != 0, ip[2:2] > 576 or len <= 60, or %s", word, expected)
 	}
 	if near := nearest(word, filterVocabulary()); near != "" && near != word {
 		return p.errorf("%q is not known here, did you mean %q?", word, near)
@@ -132,7 +135,7 @@ func (p *filterParser) unexpected(expected string) error {
 
 func filterVocabulary() []string {
 	return []string{"tcp", "udp", "icmp", "icmp6", "ip", "ip6", "src", "dst", "host", "net", "port", "portrange", "vlan", "less", "greater",
-		"inbound", "outbound", "and", "or", "not"}
+		"inbound", "outbound", "arp", "ether", "broadcast", "multicast", "and", "or", "not"}
 }
 
 func (p *filterParser) expression(depth int) (predicate, error) {
@@ -157,6 +160,9 @@ func (p *filterParser) expression(depth int) (predicate, error) {
 func (p *filterParser) term(depth int) (predicate, error) {
 	if depth > maxNesting {
 		return nil, p.errorf("more than %d parentheses or negations in each other", maxNesting)
+	}
+	if match, ok := p.comparison(); ok {
+		return match, nil
 	}
 	switch {
 	case p.accept("not", "!"):
@@ -189,6 +195,16 @@ func (p *filterParser) primitive() (predicate, error) {
 		return going(Inbound), nil
 	case p.accept("outbound"):
 		return going(Outbound), nil
+	case p.accept("arp"):
+		return etherType(0x0806), nil
+	case p.accept("broadcast"):
+		return broadcast, nil
+	case p.accept("multicast"):
+		return multicast, nil
+	case p.accept("ether"):
+		return p.ethernet()
+	case (p.peek() == "ip" || p.peek() == "ip6") && p.ahead(1) == "proto":
+		return p.ipProtocol()
 	case isValue(p.peek()):
 		if p.last.kind == "" {
 			p.last.kind = "host"

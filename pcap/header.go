@@ -43,6 +43,7 @@ type Header struct {
 	FirstFrag  bool  // the one that holds the transport header
 	LengthZero bool  // the IP length field was 0 (TSO, BIG TCP), or too small for its own headers: the length is the record's
 	IPLen      int   // bytes of the IP packet, header included
+	NetworkAt  int   // where its header begins in Packet.Data
 
 	// All other fields are those of the innermost packet. Tunnel keeps equal addresses in different tunnels apart: a hash
 	// of kind, VXLAN or Geneve network, GRE key and (GRE, IP in IP) the ends, the same in both directions; 0 outside of tunnels.

@@ -75,7 +75,7 @@ func (h *Header) ipv4(data []byte, at, end int) {
 		h.fault(BadHeader)
 		return
 	}
-	h.Network = IPv4
+	h.Network, h.NetworkAt = IPv4, at
 	h.ECN, h.TTL = b[1]&3, b[8]
 	h.ID, h.HasID = binary.BigEndian.Uint16(b[4:]), true
 	*(*[4]byte)(h.Src[:]) = [4]byte(b[12:])
@@ -124,7 +124,7 @@ func (h *Header) ipv6(data []byte, at, end int) {
 		h.fault(BadHeader)
 		return
 	}
-	h.Network = IPv6
+	h.Network, h.NetworkAt = IPv6, at
 	h.ECN, h.TTL = b[1]>>4&3, b[7]
 	h.Src, h.Dst = [16]byte(b[8:]), [16]byte(b[24:])
 	length, next := int(binary.BigEndian.Uint16(b[4:])), b[6]

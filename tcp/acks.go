@@ -40,6 +40,9 @@ func (t *shard) acknowledge(c *conn, dir int, s *segment) (f Flags) {
 		f |= FlagACKUnseen
 		t.picture.ACKUnseen.note(s.packet, s.now, int64(ack-sent.high))
 	}
+	if sent.recovery != nil && sent.stuck.acknowledged(h.Ack, s.now) {
+		t.note(c, blackHole, sent.stuck.at)
+	}
 	pure := h.Payload == 0 && h.Flags&pcap.SYN == 0
 	duplicateSACK := t.sacked(c, sent, s, ack)
 	switch {

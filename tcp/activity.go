@@ -22,10 +22,11 @@ type Activity struct {
 	DuplicateACKs int64 `json:"duplicate_acks,omitempty"` // sent by this end
 	ZeroWindows   int64 `json:"zero_windows,omitempty"`   // packets of this end that close its window
 	Loss
-	Tails  Tails      `json:"tails,omitzero"`
-	ACKs   ACKs       `json:"acks,omitzero"`
-	Waits  Waits      `json:"waits,omitzero"`
-	Limits LimitTimes `json:"limits_ns,omitzero"` // what kept it from sending
+	Tails   Tails      `json:"tails,omitzero"`
+	ACKs    ACKs       `json:"acks,omitzero"`
+	Waits   Waits      `json:"waits,omitzero"`
+	Limits  LimitTimes `json:"limits_ns,omitzero"` // what kept it from sending
+	PathMTU PathMTU    `json:"path_mtu,omitzero"`
 }
 
 // Loss is what a direction sent again or out of order. SYN and FIN are not in it.
@@ -98,6 +99,7 @@ func (a *Activity) add(b *Activity) {
 	a.ACKs.add(&b.ACKs)
 	a.Waits.add(&b.Waits)
 	a.Limits.add(&b.Limits)
+	a.PathMTU.add(&b.PathMTU)
 }
 
 func (a *Loss) add(b *Loss) {
@@ -168,6 +170,7 @@ func (d *direction) activity() Activity {
 	}
 	if d.recovery != nil {
 		a.Loss = d.recovery.loss.summary()
+		a.PathMTU = d.recovery.stuck.holes
 	}
 	a.DuplicateSACKs = int64(d.acks.duplicateSACKs)
 	if d.limit != nil {

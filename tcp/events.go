@@ -25,11 +25,12 @@ const (
 	windowFull
 	timeout
 	keepAlive
+	blackHole
 	kinds
 )
 
 var kindNames = [kinds]string{"tail-hidden", "tail-visible", "tail-held", "stretch-ack", "retransmission", "spurious", "reordering",
-	"delayed-ack", "nagle-stall", "window-stall", "cork-stall", "zero-window", "window-full", "timeout", "keep-alive"}
+	"delayed-ack", "nagle-stall", "window-stall", "cork-stall", "zero-window", "window-full", "timeout", "keep-alive", "black-hole"}
 
 // exemplar is one event. What its value is depends on the kind, see Event.
 type exemplar struct {

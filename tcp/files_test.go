@@ -99,7 +99,7 @@ func everyRule() []finding.On[*Capture] {
 func tcpRules() []finding.On[*Capture] {
 	return []finding.On[*Capture]{
 		TSOSplit(), JustOverMSS(), StretchACK(), Retransmission(), SpuriousRetransmission(), Reordering(),
-		DelayedACKStall(), ZeroWindow(), Timeout(), WindowFull(), NoWindowScale(), SlowHandshake(), Reset(), KeepAliveOnly(), LimitedBy(),
+		DelayedACKStall(), ZeroWindow(), Timeout(), WindowFull(), NoWindowScale(), SlowHandshake(), Reset(), KeepAliveOnly(), LimitedBy(), PMTU(),
 	}
 }
 

@@ -104,6 +104,7 @@ func (t *shard) resend(c *conn, dir int, s *segment, end uint64, twice bool) Fla
 		e := exemplarOf(dir, s, int64(silence))
 		e.with = d.waits.record
 		t.note(c, timeout, e)
+		d.recovery.stuck.again(e, uint32(s.start), uint32(min(int(end-s.start), s.size)))
 	}
 	t.note(c, retransmission, exemplarOf(dir, s, int64(silence)))
 	o := &s.header.Options

@@ -7,6 +7,7 @@ import "nettrace/unit"
 // retransmissions it is not learnt that they were needless.
 type recovery struct {
 	loss      loss
+	stuck     stuck
 	holes     [24]hole // in order
 	nHoles    int
 	forgotten uint64 // below it there may be holes that are forgotten

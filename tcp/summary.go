@@ -24,6 +24,9 @@ func (t *shard) sum(c *conn, end unit.Nanos) {
 			d.missing += d.una - d.high
 		}
 		if d.recovery != nil {
+			if d.recovery.stuck.end(c.last, d.synSeen && uint32(d.una) == d.isn+1) {
+				t.note(c, blackHole, d.recovery.stuck.at)
+			}
 			if side := c.side(); side.at(endNames[1-i]) {
 				d.recovery.loss.arrivedTwice()
 			}
