@@ -49,7 +49,7 @@ type Dump struct {
 // Where the time of a snapshot comes from.
 const (
 	TimeFromName     = "file name"
-	TimeFromContent  = "times in the text"        // a line of date before each reading
+	TimeFromContent  = "the text"                 // a line of date before each reading
 	TimeFromOffset   = "seconds in the file name" // interrupts-t60.txt
 	TimeFromInterval = "--interval"
 	TimeFromMTime    = "modification time"
