@@ -3,6 +3,8 @@ package lockstat
 import (
 	"encoding/binary"
 	"fmt"
+	"path"
+	"strings"
 
 	"nettrace/kernel"
 	"nettrace/perf"
@@ -87,12 +89,17 @@ func (s *lockStacks) takes(symbol string) bool {
 	return false
 }
 
+// symbol names a frame: "f+0x1f", and for code of a program, which perf records above the kernel's, "f (libc.so.6)".
 func symbol(f *perf.Frame) string {
+	name := f.Symbol
 	switch {
-	case f.Symbol == perf.Unknown:
-		return fmt.Sprintf("0x%x", f.Address)
+	case name == perf.Unknown:
+		name = hexAddress(f.Address)
 	case f.HasOffset:
-		return fmt.Sprintf("%s+0x%x", f.Symbol, f.Offset)
+		name = fmt.Sprintf("%s+0x%x", name, f.Offset)
 	}
-	return f.Symbol
+	if f.Address == 0 || f.Address>>63 == 1 || strings.HasPrefix(f.DSO, "[") && f.DSO != perf.Unknown {
+		return name
+	}
+	return name + " (" + path.Base(strings.Trim(f.DSO, "[]")) + ")"
 }

@@ -110,15 +110,31 @@ func (b *pprofBuilder) sample(s *Stats, labels map[string][]string, kind, role, 
 	}
 }
 
-// location makes one location for each function: offsets are of no use in a graph.
+// location makes one location for each function: offsets are of no use in a graph. All is the kernel's but what names a
+// program or library, "f+0x1f (libc.so.6)".
 func (b *pprofBuilder) location(frame string) *profile.Location {
-	name, _, _ := strings.Cut(frame, "+0x")
-	if have, known := b.locations[name]; known {
+	name, object, isProgram := strings.Cut(strings.TrimSuffix(frame, ")"), " (")
+	if !isProgram {
+		name, object = frame, "[kernel.kallsyms]"
+	}
+	name, _, _ = strings.Cut(name, "+0x")
+	if have, known := b.locations[name+"\x00"+object]; known {
 		return have
 	}
 	f := &profile.Function{ID: uint64(len(b.p.Function) + 1), Name: name, SystemName: name}
-	l := &profile.Location{ID: f.ID, Line: []profile.Line{{Function: f}}}
+	l := &profile.Location{ID: f.ID, Mapping: b.mapping(object), Line: []profile.Line{{Function: f}}}
 	b.p.Function, b.p.Location = append(b.p.Function, f), append(b.p.Location, l)
-	b.locations[name] = l
+	b.locations[name+"\x00"+object] = l
 	return l
+}
+
+func (b *pprofBuilder) mapping(object string) *profile.Mapping {
+	for _, m := range b.p.Mapping {
+		if m.File == object {
+			return m
+		}
+	}
+	m := &profile.Mapping{ID: uint64(len(b.p.Mapping) + 1), File: object, HasFunctions: true}
+	b.p.Mapping = append(b.p.Mapping, m)
+	return m
 }

@@ -72,6 +72,24 @@ func TestPprofStacks(t *testing.T) {
 	}
 }
 
+// TestPprofObjects tells the kernel's code from that of programs.
+func TestPprofObjects(t *testing.T) {
+	text := " tx 7 [000] 1.000010: lock:contention_begin: 0xff (flags=SPIN)\n\tffffffff8220389b _raw_spin_lock+0x3b ([kernel.kallsyms])\n\tffffffffc02a1000 ring_tx+0x10 ([veth])\n" +
+		"\t    7fabccdee7c8 [unknown] (/usr/lib/libx.so (deleted))\n\t    55d0c0001139 main+0x9 (/usr/bin/tx)\n\n tx 7 [000] 1.000020: lock:contention_end: 0xff (ret=0)\n\n"
+	tables, _ := pair(t, []byte(text))
+	if got := tables[0].Locks[0].Sites[0]; got.Caller != "ring_tx+0x10" || got.Stacks[0].Frames[3] != "main+0x9 (tx)" {
+		t.Errorf("%+v", got)
+	}
+	var got []string
+	for _, l := range pprofOf(t, tables...).Sample[0].Location {
+		got = append(got, l.Line[0].Function.Name+" in "+l.Mapping.File)
+	}
+	want := []string{"_raw_spin_lock in [kernel.kallsyms]", "ring_tx in [kernel.kallsyms]", "0x7fabccdee7c8 in libx.so (deleted)", "main in tx"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func stacks(p *profile.Profile) (list []string) {
 	for _, s := range p.Sample {
 		var names []string
