@@ -56,15 +56,6 @@ func (t *told) sum(part, measure string) (sum float64) {
 	return sum
 }
 
-// most returns the largest value of a measure in a part.
-func (t *told) most(part, measure string) (most float64) {
-	for _, f := range t.found[part] {
-		v, _ := f.Measure(measure)
-		most = max(most, v)
-	}
-	return most
-}
-
 // storyRule makes a rule of the table out of a story.
 func storyRule(s story) rule {
 	return rule{s.Rule, func(r *analyze.Result, p finding.Params) []diagnosis {
@@ -194,14 +185,6 @@ func distinct(list []finding.Advice) (kept []finding.Advice) {
 func brief(f *finding.Finding) string {
 	text, _, _ := strings.Cut(f.Summary, "; ")
 	return text
-}
-
-// measured takes findings with a measure above a bound.
-func measured(name string, above float64) func(*finding.Finding) bool {
-	return func(f *finding.Finding) bool {
-		v, ok := f.Measure(name)
-		return ok && v > above
-	}
 }
 
 // says takes findings whose summary holds one of these words.

@@ -45,7 +45,7 @@ bytes that prove it. Formats are recognised by content; several paths, folders a
 		return run(cmd, args)
 	}
 	root.AddCommand(analyzeCommand(e), inspectCommand(e), recordsCommand(e), packetsCommand(e), flowsCommand(e), flameCommand(e), locksCommand(e), reportCommand(e), exploreCommand(e), compareCommand(e), countersCommand(e), replayCommand(e), mergeCommand(e),
-		formatsCommand(e), rulesCommand(e), explainCommand(e), demoCommand(e), completionCommand(e), manCommand(e), versionCommand(e))
+		formatsCommand(e), rulesCommand(e), explainCommand(e), collectCommand(e), demoCommand(e), completionCommand(e), manCommand(e), versionCommand(e))
 	root.SetUsageTemplate(root.UsageTemplate() + `
 Exit status: 0 done; 1 could not do it; 2 usage; 3 findings at or above --fail-on; 4 input damaged, with --strict;
 130 interrupted, what was learnt so far was printed.
