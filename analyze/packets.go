@@ -65,7 +65,7 @@ func packets(ctx context.Context, src *source.Source, filter pcap.Filter, o Opti
 		if p.HasTime && !started {
 			epoch, started = p.Time-p.Time%unit.Second, true
 		}
-		if !filter.Match(p, h) {
+		if !filter.Match(p, h) || !o.Marked.match(m) {
 			return nil
 		}
 		record.fill(p, h, m, epoch)

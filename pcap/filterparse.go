@@ -237,7 +237,7 @@ func (p *filterParser) primitive() (predicate, error) {
 
 // isValue tells addresses and numbers from words.
 func isValue(word string) bool {
-	return word != "" && (word[0] >= '0' && word[0] <= '9' || strings.Contains(word, ":"))
+	return word != "" && !strings.Contains(word, "[") && (word[0] >= '0' && word[0] <= '9' || strings.Contains(word, ":"))
 }
 
 // direction reads "src", "dst", "src or dst" and "src and dst".

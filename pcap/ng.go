@@ -105,6 +105,9 @@ func (r *Reader) body(kind uint32, b []byte, order byteOrder) bool {
 		ok = r.statistics(body)
 	default:
 		r.otherBlock(kind)
+		if r.Carry != nil && carried(kind) {
+			r.Carry(kind, bool(order), body)
+		}
 		ok = true
 	}
 	if !ok {
@@ -115,6 +118,11 @@ func (r *Reader) body(kind uint32, b []byte, order byteOrder) bool {
 		r.win.advance(len(b))
 	}
 	return packet
+}
+
+// carried reports whether a block goes with the packets into another file (draft section 4.7: 0xbad may be copied).
+func carried(kind uint32) bool {
+	return kind == blockNames || kind == blockSecrets || kind == blockCustom
 }
 
 func (r *Reader) otherBlock(kind uint32) {

@@ -20,6 +20,10 @@ const (
 // Reader reads the packets of a capture one after the other. Damage is entered into the ledger with its place; reading
 // goes on at the next intact record where there is one.
 type Reader struct {
+	// Carry, if it is not nil, gets the blocks of a pcapng that belong to the whole capture: those that name addresses, hold
+	// decryption secrets, or are custom and may be copied. body is valid until it returns.
+	Carry func(kind uint32, bigEndian bool, body []byte)
+
 	win    window
 	ledger *source.Ledger
 	state  section

@@ -5,10 +5,12 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+
+	"nettrace/unit"
 )
 
 // Writer writes packets as a pcapng section: their interfaces, link types, directions and comments are kept, times are
-// in nanoseconds. What belongs to the whole capture that the packets come from (statistics, names, secrets) is not.
+// in nanoseconds. Carry and Statistics keep what belongs to the whole capture that the packets come from.
 type Writer struct {
 	out        *bufio.Writer
 	interfaces map[int]uint32 // Packet.Interface to the number in the section
@@ -61,6 +63,46 @@ func (w *Writer) Write(p *Packet, on *Interface, comments ...string) error {
 	}
 	w.end()
 	return w.err
+}
+
+// Carry writes a block that Reader.Carry was given. The section is little-endian: of a big-endian one only the headers of
+// secrets are turned; names and custom blocks, which would have to be understood for that, are left out, and it reports
+// false.
+func (w *Writer) Carry(kind uint32, bigEndian bool, body []byte) bool {
+	if len(body) < 8 || bigEndian && kind != blockSecrets {
+		return false
+	}
+	w.begin(kind)
+	if bigEndian {
+		w.u32(binary.BigEndian.Uint32(body))
+		w.u32(binary.BigEndian.Uint32(body[4:]))
+		body = body[8:]
+	}
+	w.block = append(w.block, body...)
+	w.pad()
+	w.end()
+	return true
+}
+
+// Statistics writes the counters of an interface (a number of the reader's), if a packet of it was written and it has any.
+func (w *Writer) Statistics(number int, i *Interface, at unit.Nanos) {
+	written, known := w.interfaces[number]
+	if !known || i.Received < 0 && i.Dropped < 0 && i.OSDrops < 0 {
+		return
+	}
+	w.begin(blockStatistics)
+	w.u32(written)
+	w.u32(uint32(uint64(max(at, 0)) >> 32))
+	w.u32(uint32(max(at, 0)))
+	for _, c := range [...]struct {
+		code  uint16
+		count int64
+	}{{optReceived, i.Received}, {optIfaceDrops, i.Dropped}, {optSystemDrops, i.OSDrops}} {
+		if c.count >= 0 {
+			w.option(c.code, string(binary.LittleEndian.AppendUint64(nil, uint64(c.count))))
+		}
+	}
+	w.end()
 }
 
 // Flush writes what is left in memory.

@@ -148,3 +148,58 @@ func tshark(t *testing.T, path string, args ...string) string {
 	}
 	return string(out)
 }
+
+// TestWriterCarries holds that secrets, names, custom blocks and drop counters go with the packets.
+func TestWriterCarries(t *testing.T) {
+	for file, kind := range map[string]uint32{"with-secrets.pcapng": blockSecrets, "custom-block.pcapng": blockCustom} {
+		data := readAll(t, filepath.Join(fixtures, file))
+		var ledger source.Ledger
+		r, err := NewReader(source.NewInput(file, bytes.NewReader(data)), &ledger)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		w := NewWriter(&out, "test")
+		var seen []string
+		r.Carry = func(kind uint32, bigEndian bool, body []byte) {
+			if w.Carry(kind, bigEndian, body) {
+				seen = append(seen, string(body))
+			}
+		}
+		for p, err := r.Next(); err == nil; p, err = r.Next() {
+			if err := w.Write(p, &r.Info().Interfaces[p.Interface]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		i := r.Info().Interfaces[0]
+		i.Received, i.Dropped, i.OSDrops = 1<<33, 7, -1
+		w.Statistics(0, &i, r.Info().Last)
+		w.Statistics(9, &i, 0) // of it no packet was written
+		if err := w.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		again, err := NewReader(source.NewInput("again", bytes.NewReader(out.Bytes())), &ledger)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var back []string
+		again.Carry = func(k uint32, _ bool, body []byte) {
+			if k == kind {
+				back = append(back, string(body))
+			}
+		}
+		for _, err := again.Next(); err == nil; _, err = again.Next() {
+		}
+		if len(seen) == 0 || !slices.Equal(seen, back) {
+			t.Errorf("%s: carried %d blocks, read %d again", file, len(seen), len(back))
+		}
+		if got := again.Info().Interfaces[0]; got.Received != 1<<33 || got.Dropped != 7 || got.OSDrops != -1 {
+			t.Errorf("%s: %+v", file, got)
+		}
+	}
+	var out bytes.Buffer
+	w := NewWriter(&out, "test")
+	if w.Carry(blockNames, true, make([]byte, 8)) || !w.Carry(blockSecrets, true, []byte{0, 0, 0, 1, 0, 0, 0, 4, 'a', 'b', 'c', 'd'}) {
+		t.Error("of a big-endian section secrets can be carried, names cannot")
+	}
+}

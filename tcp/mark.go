@@ -1,5 +1,7 @@
 package tcp
 
+import "slices"
+
 // Flags are the verdicts on one packet. Only what can be decided when the packet passes is in them: a retransmission that
 // a later D-SACK proves needless is counted as such in its connection, but its packet has been handed on by then.
 type Flags uint32
@@ -36,6 +38,9 @@ func (f Flags) Names() []string {
 	}
 	return names
 }
+
+// FlagNames returns the names of all flags.
+func FlagNames() []string { return slices.Clone(flagNames[:]) }
 
 var flagNames = [...]string{"copy", "super-segment", "gap", "retransmission", "spurious", "reordered", "keep-alive", "zero-window", "zero-window-probe",
 	"duplicate-ack", "ack-unseen", "stretch-ack", "tail-hidden", "tail-visible", "tail-held", "repeated-syn", "repeated-fin", "fast-open-fallback", "port-reused"}
