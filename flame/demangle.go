@@ -16,20 +16,34 @@ func Demangle(symbol string) string {
 			symbol = demangle.Filter(symbol)
 		}
 	}
-	return cutRustHash(symbol)
+	if path, ok := cutRustHash(symbol); ok {
+		return unescapeRust(path)
+	}
+	return symbol
 }
 
 // cutRustHash takes "::h" and 16 hexadecimal digits off the end of a path.
-func cutRustHash(name string) string {
+func cutRustHash(name string) (path string, ok bool) {
 	const digits = 16
 	at := len(name) - len("::h") - digits
 	if at <= 0 || name[at:at+3] != "::h" {
-		return name
+		return name, false
 	}
 	for _, c := range []byte(name[at+3:]) {
 		if hexadecimal := c >= '0' && c <= '9' || c >= 'a' && c <= 'f'; !hexadecimal {
-			return name
+			return name, false
 		}
 	}
-	return name[:at]
+	return name[:at], true
+}
+
+// unescapeRust reads what a demangler of C++ leaves of a path of Rust's older mangling
+// (rustc's symbol_names/legacy.rs): "_$u7b$$u7b$closure$u7d$$u7d$".
+func unescapeRust(path string) string {
+	if !strings.Contains(path, "$") {
+		return path
+	}
+	path = strings.ReplaceAll(path, "::_$", "::$")
+	return strings.NewReplacer("$LT$", "<", "$GT$", ">", "$LP$", "(", "$RP$", ")", "$RF$", "&", "$BP$", "*", "$SP$", "@", "$C$", ",",
+		"$u20$", " ", "$u22$", `"`, "$u27$", "'", "$u2b$", "+", "$u3b$", ";", "$u5b$", "[", "$u5d$", "]", "$u7b$", "{", "$u7d$", "}", "$u7e$", "~", "..", "::").Replace(path)
 }

@@ -115,18 +115,21 @@ func TestBy(t *testing.T) {
 
 func TestDemangle(t *testing.T) {
 	for name, want := range map[string]string{
-		"_ZN2ns5Adder4plusEii":                   "ns::Adder::plus(int, int)",
-		"_ZN4core3fmt5write17h0123456789abcdefE": "core::fmt::write",
-		"core::fmt::write::h0123456789abcdef":    "core::fmt::write",
-		"core::fmt::write::h0123456789abcdeg":    "core::fmt::write::h0123456789abcdeg",
-		"_RNvC6_123foo3bar":                      "123foo::bar",
-		"main":                                   "main",
-		"_Zebra":                                 "_Zebra",
-		"::h0123456789abcdef":                    "::h0123456789abcdef",
-		"":                                       "",
-		"_Z" + strings.Repeat("N", 5000):         "_Z" + strings.Repeat("N", 5000),
-		"operator+":                              "operator+",
-		"_ZZN6Client3runEvENKUliE_clEi":          "Client::run()::{lambda(int)#1}::operator()(int) const",
+		"_ZN2ns5Adder4plusEii":                                                   "ns::Adder::plus(int, int)",
+		"_ZN4core3fmt5write17h0123456789abcdefE":                                 "core::fmt::write",
+		"core::fmt::write::h0123456789abcdef":                                    "core::fmt::write",
+		"core::fmt::write::h0123456789abcdeg":                                    "core::fmt::write::h0123456789abcdeg",
+		"std::rt::lang_start::_$u7b$$u7b$closure$u7d$$u7d$::h2fb226322c254680":   "std::rt::lang_start::{{closure}}",
+		"<alloc..vec..Vec$LT$T$GT$ as core..ops..Drop>::drop::h2fb226322c254680": "<alloc::vec::Vec<T> as core::ops::Drop>::drop",
+		"a$u7b$b":                        "a$u7b$b",
+		"_RNvC6_123foo3bar":              "123foo::bar",
+		"main":                           "main",
+		"_Zebra":                         "_Zebra",
+		"::h0123456789abcdef":            "::h0123456789abcdef",
+		"":                               "",
+		"_Z" + strings.Repeat("N", 5000): "_Z" + strings.Repeat("N", 5000),
+		"operator+":                      "operator+",
+		"_ZZN6Client3runEvENKUliE_clEi":  "Client::run()::{lambda(int)#1}::operator()(int) const",
 	} {
 		if got := Demangle(name); got != want {
 			t.Errorf("Demangle(%.40q) = %q, want %q", name, got, want)
