@@ -27,11 +27,11 @@ type Selection struct {
 
 // Select returns the selected part of a profile. Its totals are those of the part; Selected tells what it is.
 func (p *Profile) Select(s Selection) *Profile {
+	s.Demangle = s.Demangle && slices.ContainsFunc(p.pprof.Function, func(f *profile.Function) bool { return Demangle(f.Name) != f.Name })
 	if s.isZero() {
 		return p
 	}
 	part := *p
-	part.Start, part.End = p.Start, p.End
 	t := selector{builder: newBuilder(p.Source, &source.Ledger{}), selection: &s}
 	t.builder.scale = p.Scale
 	for _, e := range p.Events {

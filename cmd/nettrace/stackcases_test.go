@@ -273,6 +273,7 @@ func TestCase06TwoStacks(t *testing.T) {
 
 func TestCase26Escaping(t *testing.T) {
 	c := openCase(t, "26-svg-escaping")
+	c.asks("The SVG is well-formed XML (any XML parser reads it)")
 	svg, _ := c.run(0, "names.folded", "flame", "--format", "svg")
 	for d := xml.NewDecoder(bytes.NewReader([]byte(svg))); ; {
 		if _, err := d.Token(); err == io.EOF {
