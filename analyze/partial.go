@@ -166,7 +166,7 @@ func sniffPartial(head []byte) source.Match {
 }
 
 // readPartial goes on where the reading of a partial's recordings ended.
-func readPartial(r *reader, _ *Source) error {
+func readPartial(r *reader, out *Source) error {
 	if r.partial != nil {
 		return fmt.Errorf("a partial already; nettrace merge joins partials")
 	}
@@ -177,25 +177,24 @@ func readPartial(r *reader, _ *Source) error {
 	}
 	defer unpacker.Close()
 	p.unpacker = unpacker
-	for r.ctx.Err() == nil {
-		l, err := p.next()
-		switch {
+	for sources := len(r.fresh.Sources); r.ctx.Err() == nil && err == nil; {
+		l, nextErr := p.next()
+		switch err = nextErr; {
 		case err == io.EOF:
 			r.ledger.Add("partial-cut", source.Warning, r.src.Input.Pos(), 1, "the partial ends before its last line; what came before is used")
+			if len(r.fresh.Sources) == sources {
+				r.fresh.Sources = append(r.fresh.Sources, *out)
+			}
 			return nil
 		case err != nil:
-			return err
 		case l.Capture != nil:
 			err = p.capture(l.Capture)
 		case l.Rest != nil:
 			p.rest(l.Rest)
 			return nil
 		}
-		if err != nil {
-			return err
-		}
 	}
-	return nil
+	return err
 }
 
 // partialReader reads the lines of a partial.
@@ -206,6 +205,7 @@ type partialReader struct {
 	base     int        // place of the partial among the paths
 	info     *pcap.Info // of the capture at hand, behind its packets
 	bytes    int64
+	seen     pcap.Info // what its packets tell, should its end be missing
 }
 
 // headOfPartial reads the beginning of a partial: when its first capture begins. False if it begins with none.
@@ -241,6 +241,9 @@ func (p *partialReader) next() (*partialLine, error) {
 func (p *partialReader) chunk() ([]byte, error) {
 	l, err := p.next()
 	switch {
+	case err == io.EOF: // cut: what there is tells of itself
+		p.info = &p.seen
+		return nil, nil
 	case err != nil:
 		return nil, err
 	case l.Info != nil:
@@ -258,7 +261,7 @@ func (p *partialReader) chunk() ([]byte, error) {
 
 // capture reads one capture as its file would be.
 func (p *partialReader) capture(c *partialCapture) error {
-	p.info = nil
+	p.info, p.bytes, p.seen = nil, 0, pcap.Info{Interfaces: c.Interfaces}
 	first, err := p.chunk()
 	if err != nil {
 		return err
@@ -273,6 +276,7 @@ func (p *partialReader) capture(c *partialCapture) error {
 		for chunk := first; p.info == nil; {
 			d := packetDecoder{rest: chunk}
 			for d.next() {
+				p.seen.Note(&d.packet)
 				if err := t.take(&d.packet); err != nil {
 					return nil, err
 				}

@@ -51,6 +51,9 @@ type Info struct {
 	Cut        int64       `json:"cut_packets,omitempty"` // packets of which only the beginning was captured
 }
 
+// Note takes a packet into account that came another way than from a Reader, in the order of times.
+func (i *Info) Note(p *Packet) { i.note(p, i.Last) }
+
 // note takes a packet into account.
 func (i *Info) note(p *Packet, previous unit.Nanos) {
 	i.Packets++

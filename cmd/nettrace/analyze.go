@@ -23,7 +23,7 @@ func analyzeCommand(e *env) *cobra.Command {
 		Example: `  nettrace analyze fixtures/bundles/rr-4345
   nettrace analyze fixtures/pcap/rr-4345-wire.pcap -o json
   cat fixtures/pcap/rr-4345-wire.pcap | nettrace analyze -
-  nettrace analyze --partial fixtures/pcap/rr-4345-wire.pcap > wire.partial
+  nettrace analyze --partial fixtures/pcap/rr-4345-wire.pcap
   nettrace analyze fixtures/bundles/rr-4345 --param nic/adaptive-unbalanced.variant=2`,
 	}
 	cmd.Flags().Bool(partialFlag, false, "write what was read and judge nothing: nettrace merge joins such files of several machines, or of the pieces of one capture")
