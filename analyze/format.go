@@ -140,6 +140,8 @@ func Formats() []Format {
 			Doc: "NUMA nodes and their CPUs, of lscpu and numactl -H."},
 		{Name: "kernel-files", Kind: Settings, Sniff: coalesce.SniffKernelFiles, lines: readOutput(coalesce.ReadKernelFiles), Record: "grep -H . /proc/irq/*/smp_affinity_list /sys/class/net/*/queues/*/*ps_cpus /sys/class/net/*/device/numa_node",
 			Doc: "Values of /proc and /sys behind their paths, and sysctl: affinities, RPS and XPS, nodes, idle states, sizes."},
+		{Name: "mail-table", Kind: Counters, Sniff: coalesce.SniffMailTable, lines: readOutput(coalesce.ReadMailTable), Record: "written by hand",
+			Doc: "Tables of packets per interrupt or CPU time that people write into mails: a title between rules, heads of several lines, rows of numbers."},
 		{Name: "netperf", Kind: Benchmark, Sniff: bench.SniffNetperf, lines: readRuns(bench.ReadNetperf), Record: "netperf -D 0.25 -H host -t TCP_RR -- -r 4344,1",
 			Doc: "Results of netperf's classic tests, with their interim results, also with line ends lost as mail archives have them."},
 		{Name: "iperf3-json", Kind: Benchmark, Sniff: bench.SniffIperf3JSON, lines: readRuns(bench.ReadIperf3JSON), Record: "iperf3 -J -c host > x.json",

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // Diff tells what changed between two recordings: the settings, and how fast what counted. It is bounded as hosts are.
@@ -28,7 +29,7 @@ type SettingChange struct {
 
 // RateChange is a figure on both sides; nil where a side does not know it.
 type RateChange struct {
-	Kind       string   `json:"kind"` // "interface", "queue", "cpu", "interrupt", "counter", "protocol"
+	Kind       string   `json:"kind"` // "interface", "queue", "cpu", "interrupt", "counter", "protocol", "reported" (a mean)
 	Of         string   `json:"of"`   // "eth0", "eth0 rx 3", "CPU 1", "54 eth0-TxRx-3"; "" for protocols
 	Name       string   `json:"name"` // "rx_packets_per_second", or the counter's own
 	Unit       string   `json:"unit"`
@@ -214,13 +215,17 @@ func (s *rateSet) figures(f *Figures, side func(*RateChange) **float64, rename f
 	for _, c := range f.Protocols {
 		put("protocol", "", c.Name, "/s", c.PerSecond)
 	}
+	for k := range f.Reported {
+		r := &f.Reported[k]
+		put("reported", strings.TrimSpace(r.Tool+" "+r.Subject), r.Name, r.Unit, &r.Mean)
+	}
 }
 
 // bound sorts the rates and keeps those with most to tell: figures of interfaces and CPUs in their order, then counters by
 // how much they changed.
 func (d *Diff) bound() {
 	rank := func(kind string) int {
-		return slices.Index([]string{"interface", "queue", "cpu", "interrupt", "counter", "protocol"}, kind)
+		return slices.Index([]string{"interface", "queue", "cpu", "interrupt", "counter", "protocol", "reported"}, kind)
 	}
 	slices.SortStableFunc(d.Rates, func(a, b RateChange) int {
 		if c := cmp.Compare(rank(a.Kind), rank(b.Kind)); c != 0 || rank(a.Kind) < rank("interrupt") {

@@ -40,6 +40,10 @@ func TestCompare(t *testing.T) {
 	if diff := cmp.Diff(d, &back); diff != "" {
 		t.Errorf("JSON does not round-trip: %s", diff)
 	}
+	one, two := machineOf(t, "vmstat.txt"), machineOf(t, "vmstat-w-t.txt")
+	if r = rateOf(t, Compare([]*Host{one}, []*Host{two}), "reported", "vmstat", "cs"); *r.Base != 6518.6 || r.Ratio >= 1 {
+		t.Errorf("context switches: %+v", r)
+	}
 	for _, r := range Compare([]*Host{base}, []*Host{base}).Rates {
 		if r.Difference != 0 || r.Ratio != 1 {
 			t.Errorf("a recording differs from itself: %+v", r)

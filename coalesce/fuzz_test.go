@@ -100,6 +100,7 @@ func FuzzNodes(f *testing.F)     { fuzz(f, importer{"nodes", SniffNodes, ReadNod
 func FuzzKernelFiles(f *testing.F) {
 	fuzz(f, importer{"kernel-files", SniffKernelFiles, ReadKernelFiles})
 }
+func FuzzMailTable(f *testing.F) { fuzz(f, importer{"mail-table", SniffMailTable, ReadMailTable}) }
 
 // FuzzHost takes two texts as snapshots of one host all the way to findings, which have to be JSON and come out the
 // same again.

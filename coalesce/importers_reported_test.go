@@ -2,6 +2,7 @@ package coalesce
 
 import (
 	"math"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -129,6 +130,42 @@ func TestNetstatOfForwarder(t *testing.T) {
 	errs, _ := h.Report("netstat-w", "", "input errs")
 	if lost := errs.Mean / (errs.Mean + packets.Mean); lost < 0.71 || lost > 0.73 {
 		t.Errorf("%.3f of the packets are lost, want 0.72", lost)
+	}
+}
+
+// The thread's packets for each interrupt and CPU times, against the figures as they were published.
+func TestInterruptsOfThread(t *testing.T) {
+	outputs, _ := readFile(t, shared.Path(t, "data", "threads", "003_d98e0baaaa1ad5b0.txt"))
+	h := Join(outputs, Options{})[0]
+	for title, file := range map[string]string{"Packets/Intr": "tg3-coalescing.packets-per-interrupt.csv", "CPU Util[%]": "tg3-coalescing.cpu-util.csv"} {
+		text, err := os.ReadFile(shared.Path(t, "data", "published", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var heads []string
+		figures := 0
+		for line := range strings.Lines(string(text)) {
+			fields := strings.Split(strings.TrimSpace(line), ",")
+			if strings.HasPrefix(line, "#") {
+				continue
+			}
+			if heads == nil {
+				heads = fields
+				continue
+			}
+			for k := 1; k < len(heads); k++ {
+				name := title + ": " + strings.ReplaceAll(heads[k], "+", "+ ")
+				r, ok := h.Report("mail-table", "Link Util[%] "+fields[0], name)
+				want, measured := parseFloat([]byte(fields[k]))
+				if ok != measured || r.Mean != want {
+					t.Errorf("%s at %s: %g (%v), published %q", name, fields[0], r.Mean, ok, fields[k])
+				}
+				figures++
+			}
+		}
+		if figures != 20 {
+			t.Errorf("%s: %d figures", title, figures)
+		}
 	}
 }
 

@@ -54,6 +54,7 @@ func importers() []importer {
 		{"lspci", SniffLspci, ReadLspci},
 		{"nodes", SniffNodes, ReadNodes},
 		{"kernel-files", SniffKernelFiles, ReadKernelFiles},
+		{"mail-table", SniffMailTable, ReadMailTable},
 	}
 }
 
