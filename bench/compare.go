@@ -77,7 +77,7 @@ type Comparison struct {
 
 	MedianIntervals []*Interval        `json:"median_intervals"` // null with too few values, or where only a summary is known
 	MannWhitney     *MannWhitneyResult `json:"mann_whitney"`     // null where only summaries are known
-	MedianRatio     *Ratio             `json:"median_ratio"`     // the second over the first; null where it cannot be had
+	MedianRatio     *Ratio             `json:"median_ratio"`     // the second over the first; null where it cannot be had, and behind 500 pairs
 	RunsNeeded      int                `json:"runs_needed"`      // of each set, to show the observed difference in four of five attempts; 0: practically never
 	OnCurve         bool               `json:"on_curve"`         // one of Curves has it as a point
 	Notes           []string           `json:"notes"`            // why it may mislead
@@ -109,8 +109,16 @@ func Compare(sets []Set, o CompareOptions) Comparisons {
 	if o.Confidence == 0 {
 		o.Confidence = 95
 	}
+	var beyond []Set
+	if len(sets) > maxSets {
+		sets, beyond = sets[:maxSets], sets[maxSets:]
+	}
 	c := Comparisons{Comparisons: []Comparison{}, Refused: []Refusal{}, Unmatched: []Unmatched{}, Samples: []Sample{}, Curves: Curves(sets)}
 	c.Trades = Trades(c.Curves)
+	if len(beyond) > 0 {
+		c.Refused = append(c.Refused, Refusal{Name: fmt.Sprintf("%d more sets", len(beyond)), Sets: []string{beyond[0].Label},
+			Text: fmt.Sprintf("more than %d sets are not compared: all pairs of them would prove something by chance", maxSets)})
+	}
 	if len(sets) > 1 {
 		c.compare(sets, o)
 		c.markCurved()
@@ -160,6 +168,13 @@ func onCurve(name string, shown map[string]bool) bool {
 	return false
 }
 
+// Bounds of a comparison: sets, pairs of sets over all tests, and pairs whose ratio gets an interval by bootstrap.
+const (
+	maxSets       = 20
+	maxPairs      = 10_000
+	maxBootstraps = 500
+)
+
 // describe summarises what one set holds.
 func describe(set Set, o CompareOptions) []Sample {
 	list := []Sample{}
@@ -201,21 +216,21 @@ func ministatOutputs(set Set) [][]Set {
 func (c *Comparisons) compare(sets []Set, o CompareOptions) {
 	grouped := samples(sets)
 	onlyOnes(grouped)
-	for _, name := range sampleNames(grouped) {
-		var found []*sample
-		for i := range grouped {
-			for k := range grouped[i] {
-				if s := &grouped[i][k]; s.name == name {
-					s.finish(o.Ministat)
-					found = append(found, s)
-				}
-			}
+	names, byName := sampleNames(grouped)
+	for _, name := range names {
+		found := byName[name]
+		for _, s := range found {
+			s.finish(o.Ministat)
 		}
 		switch {
 		case len(found) == 1:
 			c.Unmatched = append(c.Unmatched, Unmatched{found[0].label, name, found[0].summary.N})
-		case !c.refused(name, found, o.Ministat):
-			c.Comparisons = append(c.Comparisons, pairs(found, o)...)
+		case c.refused(name, found, o.Ministat):
+		case len(c.Comparisons)+len(found)*(len(found)-1)/2 > maxPairs:
+			c.Refused = append(c.Refused, Refusal{Name: name, Sets: []string{found[0].label}, Text: "more than 10,000 pairs: the rest is left out; name fewer sets or tests"})
+			return
+		default:
+			c.Comparisons = append(c.Comparisons, pairs(found, o, maxBootstraps-len(c.Comparisons))...)
 		}
 	}
 }
@@ -237,19 +252,19 @@ func onlyOnes(grouped [][]sample) {
 	}
 }
 
-// sampleNames returns the names of all samples in the order in which they come first.
-func sampleNames(grouped [][]sample) []string {
-	var names []string
-	seen := map[string]bool{}
-	for _, g := range grouped {
-		for _, s := range g {
-			if !seen[s.name] {
-				seen[s.name] = true
+// sampleNames returns the names of all samples in the order in which they come first, and the samples of each.
+func sampleNames(grouped [][]sample) (names []string, byName map[string][]*sample) {
+	byName = map[string][]*sample{}
+	for i := range grouped {
+		for k := range grouped[i] {
+			s := &grouped[i][k]
+			if byName[s.name] == nil {
 				names = append(names, s.name)
 			}
+			byName[s.name] = append(byName[s.name], s)
 		}
 	}
-	return names
+	return names, byName
 }
 
 // refused enters a refusal if units are mixed.
@@ -303,12 +318,12 @@ func oneScale(found []*sample, generation Ministat) bool {
 	return true
 }
 
-// pairs compares all pairs and corrects for their number.
-func pairs(found []*sample, o CompareOptions) []Comparison {
+// pairs compares all pairs and corrects for their number; the first ones have their ratio drawn.
+func pairs(found []*sample, o CompareOptions, bootstraps int) []Comparison {
 	var list []Comparison
 	for i := range found {
 		for k := i + 1; k < len(found); k++ {
-			list = append(list, pair(found[i], found[k], o))
+			list = append(list, pair(found[i], found[k], o, len(list) < bootstraps))
 		}
 	}
 	alpha := 1 - o.Confidence/100
@@ -337,7 +352,7 @@ func pairs(found []*sample, o CompareOptions) []Comparison {
 }
 
 // pair compares two samples.
-func pair(a, b *sample, o CompareOptions) Comparison {
+func pair(a, b *sample, o CompareOptions, bootstrap bool) Comparison {
 	c := Comparison{Name: a.name, Unit: a.unit, Test: "none", Confidence: o.Confidence, P: 1, PHolm: 1, Notes: []string{}}
 	for _, s := range [...]*sample{a, b} {
 		c.Sets, c.N = append(c.Sets, s.label), append(c.N, s.summary.N)
@@ -352,7 +367,7 @@ func pair(a, b *sample, o CompareOptions) Comparison {
 		c.Notes = append(c.Notes, s.suspicions()...)
 	}
 	c.student(a, b, o)
-	c.ranks(a, b, o)
+	c.ranks(a, b, o, bootstrap)
 	if note := unequalSpread(a, b); note != "" {
 		c.Notes = append(c.Notes, note)
 	}
@@ -383,7 +398,7 @@ func (c *Comparison) student(a, b *sample, o CompareOptions) {
 }
 
 // ranks fills in what benchstat tells, and the ratio of the medians.
-func (c *Comparison) ranks(a, b *sample, o CompareOptions) {
+func (c *Comparison) ranks(a, b *sample, o CompareOptions, bootstrap bool) {
 	if a.sorted == nil || b.sorted == nil {
 		return
 	}
@@ -398,6 +413,9 @@ func (c *Comparison) ranks(a, b *sample, o CompareOptions) {
 		c.Notes = append(c.Notes, err.Error()+": the test of ranks says nothing")
 	case p > alpha && max(a.summary.N, b.summary.N) < need:
 		c.Notes = append(c.Notes, fmt.Sprintf("the test of ranks needs %d values in each set to show any difference at %s", need, unit.Percent(alpha)))
+	}
+	if !bootstrap {
+		return
 	}
 	if ratio, i, ok := MedianRatio(a.sorted, b.sorted, o.Confidence/100); ok && finite(ratio) && finite(i.Low) && finite(i.High) {
 		c.MedianRatio = &Ratio{ratio, i.Low, i.High}

@@ -131,12 +131,15 @@ func (c *Curve) crossesAt(from, to pairOfPoints) float64 {
 	return from.a.At + (to.a.At-from.a.At)*d0/(d0-d1)
 }
 
+// maxFitSenders is how far laws are followed to where they cross.
+const maxFitSenders = 4096
+
 // fitCrossesAt returns from which number of senders on the fitted law of the second is above that of the first.
 func fitCrossesAt(first, second *CurveSeries, most float64) float64 {
 	if first.USL == nil || second.USL == nil {
 		return 0
 	}
-	n, ok := second.USL.law().Overtakes(first.USL.law(), int(min(most, 1e6)))
+	n, ok := second.USL.law().Overtakes(first.USL.law(), int(min(most, maxFitSenders)))
 	if !ok {
 		return 0
 	}

@@ -82,8 +82,14 @@ func csvHead(line []byte) (separator byte, names []string) {
 		}
 		names = append(names, name)
 	}
+	if len(names) > maxColumns {
+		return 0, nil
+	}
 	return separator, names
 }
+
+// maxColumns is the largest number of columns of a table that people made of results.
+const maxColumns = 64
 
 // unquoted takes blanks and quotes off a field.
 func unquoted(field string) string {

@@ -137,3 +137,34 @@ func BenchmarkReadCSV(b *testing.B) {
 		}
 	}
 }
+
+// TestLargeTables holds that what is made of a table does not grow with the square of its rows or columns.
+func TestLargeTables(t *testing.T) {
+	var wide, long strings.Builder
+	wide.WriteString("n_threads")
+	for i := range 60 {
+		fmt.Fprintf(&wide, ",v%d", i)
+	}
+	for row := range 100 {
+		fmt.Fprintf(&wide, "\n%d", row+1)
+		for i := range 60 {
+			fmt.Fprintf(&wide, ",%d", (row*i)%977)
+		}
+	}
+	long.WriteString("host,a,b,c,d,trans_per_s\n")
+	for row := range maxRuns {
+		fmt.Fprintf(&long, "h%d,%d,%d,%d,%d,%d\n", row, row%7, row, row%977, row*row, row%100)
+	}
+	for name, text := range map[string]string{"wide": wide.String() + "\n", "long": long.String()} {
+		runs, _ := readCSV(t, name+".csv", text)
+		if len(runs) < 1000 {
+			t.Errorf("%s: %d runs", name, len(runs))
+		}
+		NotComparable().Run(&Results{Runs: runs}, nil)
+		for _, sets := range [][]Set{{{"a", runs}}, {{"a", runs}, {"b", runs}}, SplitBy(runs, variantSetting), SplitBy(runs, "host")} {
+			if c := Compare(sets, CompareOptions{}); len(c.Comparisons) > maxPairs {
+				t.Errorf("%s: %d comparisons", name, len(c.Comparisons))
+			}
+		}
+	}
+}

@@ -147,7 +147,12 @@ func axesOf(runs []Run) []curveAxis {
 			return other.curveKey("")
 		}})
 	}
+	numbers := 0
 	for _, name := range Varied(runs) {
+		if !allNumbers(runs, name) || numbers == maxNumberAxes {
+			continue
+		}
+		numbers++
 		of := func(r *Run) (float64, bool) {
 			value, ok := r.Setting(name)
 			v, err := strconv.ParseFloat(value, 64)
@@ -156,6 +161,19 @@ func axesOf(runs []Run) []curveAxis {
 		axes = append(axes, curveAxis{name, of, func(r *Run) string { return r.curveKey(name) }})
 	}
 	return axes
+}
+
+// maxNumberAxes is how many numeric columns of a table are taken for what was varied.
+const maxNumberAxes = 8
+
+// allNumbers reports whether a setting of tables is a number in all of their rows that have it.
+func allNumbers(runs []Run, name string) bool {
+	for i := range runs {
+		if value, ok := runs[i].Setting(name); ok && (runs[i].Tool != "csv" || kindOf([]byte(value)) == notNumber) {
+			return false
+		}
+	}
+	return true
 }
 
 // curveKey names the runs that differ in one setting only.

@@ -143,7 +143,7 @@ func (r *netperf) line(text []byte, pos source.Pos, mine bool) bool {
 		}
 		r.endOmni()
 	}
-	if mine && (r.beginOmni(text, pos) || r.inside == inText && r.shellLine(text)) || r.failure(text, pos) {
+	if r.sizesLine(text) || mine && (r.beginOmni(text, pos) || r.shellLine(text)) || r.failure(text, pos) {
 		return true
 	}
 	for len(text) > 0 {

@@ -71,8 +71,22 @@ func settingBefore(line, rest []byte) bool {
 	return false
 }
 
+// sizesLine takes the line with which packet_byte_script (doc/examples) lists the sizes that it is going to run.
+func (r *netperf) sizesLine(line []byte) bool {
+	if !bytes.HasPrefix(line, []byte("and these settings for ")) {
+		return false
+	}
+	if r.inside == inCommand {
+		r.finishCommand()
+	}
+	return true
+}
+
 // shellLine takes a line of the log that sets something.
 func (r *netperf) shellLine(line []byte) bool {
+	if r.inside != inText {
+		return false
+	}
 	s, ok := shellSetting(line)
 	if ok && len(r.shell) < maxShellSettings {
 		r.shell = withSetting(r.shell, s)

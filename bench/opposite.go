@@ -34,11 +34,15 @@ func (r *rank) clear(least float64) bool {
 func opposite(runs []Run, p finding.Params) []finding.Finding {
 	var findings []finding.Finding
 	told := map[string]bool{} // sources
-	for _, name := range Varied(runs) {
+	varied := Varied(runs)
+	for _, name := range varied[:min(len(varied), maxVaried)] {
 		if namesLoad(name) {
 			continue
 		}
 		sets := SplitBy(slices.DeleteFunc(slices.Clone(runs), func(r Run) bool { return told[r.Pos.Source] }), name)
+		if len(sets) > maxStates {
+			continue
+		}
 		for i := range sets {
 			for k := i + 1; k < len(sets) && len(findings) < maxOpposite; k++ {
 				if f, ok := opposed(name, &sets[i], &sets[k], p); ok {
@@ -64,6 +68,12 @@ func namesLoad(setting string) bool {
 	}
 	return false
 }
+
+// Bounds: the settings that are looked at, and the values of one; more are an identifier or a measured number.
+const (
+	maxVaried = 16
+	maxStates = 12
+)
 
 // maxOpposite bounds the findings.
 const maxOpposite = 20

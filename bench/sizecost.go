@@ -36,10 +36,17 @@ type CurveCliff struct {
 	Caveats    []string `json:"caveats"`
 }
 
-// operationMicros returns the time of one operation of a size at a rate, 0 where the unit does not tell.
+// operationMicros returns the time of one operation of a size at a rate, or the CPU time that it costs where the figure
+// is a service demand; 0 where the unit does not tell.
 func operationMicros(rateUnit string, rate, size float64) float64 {
 	if rate <= 0 {
 		return 0
+	}
+	switch rateUnit {
+	case "us/transaction":
+		return rate
+	case "us/KB":
+		return rate * size / 1024
 	}
 	if rateUnit == transactions || rateUnit == operationsUnit {
 		return 1e6 / rate

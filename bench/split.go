@@ -11,6 +11,7 @@ import (
 // their set the runs no longer have the setting, so that it keeps nothing apart. Runs without it are left out.
 func SplitBy(runs []Run, name string) []Set {
 	var sets []Set
+	index := map[string]int{}
 	for _, r := range runs {
 		i := slices.IndexFunc(r.Settings, func(s Setting) bool { return namedSo(s.Name, name) })
 		if i < 0 {
@@ -21,9 +22,10 @@ func SplitBy(runs []Run, name string) []Set {
 			label = r.Settings[i].Value
 		}
 		r.Settings = slices.Delete(slices.Clone(r.Settings), i, i+1)
-		at := slices.IndexFunc(sets, func(s Set) bool { return s.Label == label })
-		if at < 0 {
+		at, known := index[label]
+		if !known {
 			at = len(sets)
+			index[label] = at
 			sets = append(sets, Set{Label: label})
 		}
 		sets[at].Runs = append(sets[at].Runs, r)

@@ -162,6 +162,9 @@ func CurveText(c *bench.Curve) []CurveLine {
 
 func costText(k *bench.SizeCost, c *bench.Curve) string {
 	text := fmt.Sprintf("an operation takes %.3g us + %.3g ns a byte", k.FixedMicros, k.PerByteNanos)
+	if strings.HasPrefix(c.Unit, "us/") {
+		text = fmt.Sprintf("an operation costs %.3g us of CPU time + %.3g ns a byte", k.FixedMicros, k.PerByteNanos)
+	}
 	if k.MSS > 0 {
 		text += fmt.Sprintf(" + %.3g us a segment of %s bytes", k.PerSegmentMicros, unit.Count(k.MSS))
 	}
