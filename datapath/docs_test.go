@@ -21,7 +21,7 @@ func TestDocs(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := string(text)
-	for name, block := range map[string]string{"published": publishedBlock(t), "interims": interimsBlock(t), "variants": variantsBlock(t), "constants": constantsBlock(t), "settings": settingsBlock()} {
+	for name, block := range map[string]string{"published": publishedBlock(t), "interims": interimsBlock(t), "variants": variantsBlock(t), "constants": constantsBlock(t), "settings": settingsBlock(), "recordings": recordingsBlock(t), "playback settings": playbackSettingsBlock()} {
 		begin, end := "<!-- "+name+" -->\n", "<!-- end of "+name+" -->"
 		from := strings.Index(page, begin)
 		to := strings.Index(page, end)
@@ -122,6 +122,40 @@ func settingsBlock() string {
 	b.WriteString("| setting | values | default | meaning |\n|---|---|---|---|\n")
 	for _, s := range Settings() {
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", s.Key, s.Values, s.text(Thread().Client), s.Doc)
+	}
+	return b.String()
+}
+
+// recordingsBlock compares what was recorded with what the model gives, as it was and with a change that was recorded too.
+func recordingsBlock(t *testing.T) string {
+	var b strings.Builder
+	b.WriteString("| recording | change | packets on the wire | model | median exchange | model | compared with |\n|---|---|---:|---:|---:|---:|---|\n")
+	for _, x := range recordingPairs() {
+		p := playback(t, x.recording, x.change)
+		got, want := p.Baseline, p.Recorded
+		if x.change != "" {
+			got, want = *p.Changed, trafficOf(recordings(t, x.truth)[0].packets)
+		}
+		fmt.Fprintf(&b, "| %s | %s | %d | %d | %v | %v | %s |\n", x.recording, x.change, want.WirePackets, got.WirePackets, want.ExchangeP50, got.ExchangeP50, x.truth)
+	}
+	return b.String()
+}
+
+// recordingPairs are recordings, changes, and the recording that shows what the change gives; "" for none is the recording
+// itself.
+func recordingPairs() []struct{ recording, change, truth string } {
+	return []struct{ recording, change, truth string }{
+		{"nagle-wwr-stall", "", "itself"}, {"nagle-wwr-nodelay", "", "itself"}, {"nagle-head-3mss1", "", "itself"}, {"delack-server", "", "itself"},
+		{"rr-4344-sender", "", "itself"}, {"rr-4345-sender", "", "itself"}, {"rr-65161-sender", "", "itself"}, {"rtt20-sender", "", "itself"}, {"rtt20-gro-receiver", "", "itself"}, {"bulk-gro-receiver", "", "itself"},
+		{"nagle-wwr-stall", "nodelay=on", "nagle-wwr-nodelay"}, {"nagle-wwr-nodelay", "nodelay=off", "nagle-wwr-stall"},
+		{"rr-4345-sender", "gso-max-segs=3", "rr-4345-gso3-sender"}, {"bulk-gro-receiver", "gro=off", "bulk-nogro-receiver"}, {"bulk-nogro-receiver", "gro=on", "bulk-gro-receiver"},
+	}
+}
+
+func playbackSettingsBlock() string {
+	var b strings.Builder
+	for _, s := range playbackSettings() {
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", s.key, s.values, s.doc)
 	}
 	return b.String()
 }

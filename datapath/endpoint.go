@@ -179,7 +179,7 @@ func (e *endpoint) sizeGoal() uint64 {
 
 // rate is what pacing would send: twice the window in a round trip, in bytes/s.
 func (e *endpoint) rate() uint64 {
-	return 2 * e.window * e.mss * uint64(unit.Second) / uint64(max(e.acking.round, 1))
+	return max(1, 2*e.window*e.mss*uint64(unit.Second)/uint64(max(e.acking.round, 1)))
 }
 
 // transmit sends n bytes as one packet, which the card cuts into segments; 0 is a pure ACK or the FIN.
@@ -286,7 +286,7 @@ func (e *endpoint) acknowledged(ack uint64) {
 	}
 	flying := (e.sent - e.acked + e.mss - 1) / e.mss
 	if 2*flying > e.window {
-		e.window += max((ack-e.acked)/e.mss, 1)
+		e.window = min(e.window+max((ack-e.acked)/e.mss, 1), windowAtMost)
 	}
 	e.acked = ack
 }

@@ -89,7 +89,7 @@ func (w *watcher) places() {
 	}
 	for _, n := range []*nic{&w.s.client.nic, &w.s.server.nic} {
 		for i := range n.count {
-			put(n.ring[(n.head+i)%ringFrames], "in a ring")
+			put(n.ring[(n.head+i)%len(n.ring)], "in a ring")
 		}
 	}
 	for _, f := range w.s.frames.free {
@@ -104,7 +104,7 @@ func (w *watcher) places() {
 func (w *watcher) conserves(name string, from, to *host) {
 	next := to.tcp.received + uint64(to.napi.lro.held.bytes) + uint64(to.napi.delivering.bytes)
 	for i := range to.nic.count {
-		f := w.s.frames.all[to.nic.ring[(to.nic.head+i)%ringFrames]]
+		f := w.s.frames.all[to.nic.ring[(to.nic.head+i)%len(to.nic.ring)]]
 		if f.seq != next {
 			w.t.Fatalf("%s: byte %d in the ring where %d was due", name, f.seq, next)
 		}

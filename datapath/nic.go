@@ -19,7 +19,7 @@ type nic struct {
 	delay unit.Nanos // rx-usecs in force; a change counts from the next start of the timer
 	limit int        // rx-frames, 0 for none
 
-	ring        [ringFrames]frameID
+	ring        []frameID // a power of 2
 	head, count int
 	dropped     int64 // frames that found the ring full
 
@@ -31,11 +31,11 @@ type nic struct {
 }
 
 func (n *nic) receive(f frameID) {
-	if n.count == ringFrames {
+	if n.count == len(n.ring) {
 		n.dropped++
 		return
 	}
-	n.ring[(n.head+n.count)%ringFrames] = f
+	n.ring[(n.head+n.count)&(len(n.ring)-1)] = f
 	n.count++
 	switch {
 	case !n.armed:
@@ -71,7 +71,7 @@ func (n *nic) arm() {
 // take removes the oldest completion.
 func (n *nic) take() frameID {
 	f := n.ring[n.head]
-	n.head = (n.head + 1) % ringFrames
+	n.head = (n.head + 1) & (len(n.ring) - 1)
 	n.count--
 	return f
 }

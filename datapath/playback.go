@@ -2,6 +2,7 @@ package datapath
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -67,14 +68,19 @@ type setup struct {
 	ends [2]endSetup
 	side int  // where it is logged
 	wire bool // as frames on the wire
+	most int  // packets that a run may have
 }
 
 // Play runs a recording as it was, and again with changes "KEY=VALUE,KEY=VALUE" if there are any (PlaybackSettings). nic, if
 // it is not nil, is put into both hosts for both runs.
 func (c *Recording) Play(nic *NIC, changes string) (*Playback, error) {
+	if err := c.replayable(); err != nil {
+		return nil, err
+	}
 	path := c.path()
 	behaviours := c.behaviours(&path)
 	base := setup{path: path, wire: c.Side.Place == "middle" || !c.merged(false) && !c.merged(true)}
+	base.most = playedPerRecorded*len(c.packets) + playedExtra
 	if path.away[1] < path.away[0] {
 		base.side = 1
 	}
@@ -109,6 +115,23 @@ func (c *Recording) Play(nic *NIC, changes string) (*Playback, error) {
 	t := trafficOf(p.changed)
 	p.Changes, p.Changed = changes, &t
 	return p, nil
+}
+
+// replayable reports what of a recording cannot be played at all.
+func (c *Recording) replayable() error {
+	first, last := c.packets[0].at, c.packets[0].at
+	for _, k := range c.packets {
+		first, last = min(first, k.at), max(last, k.at)
+	}
+	if span := uint64(last) - uint64(first); span > uint64(playedAtMost)/2 {
+		return fmt.Errorf("the recording lasts longer than %v, which is the most that is replayed", playedAtMost/2)
+	}
+	for _, server := range []bool{false, true} {
+		if n := c.bytes(server); n > uint64(len(c.packets))*playedPacketBytes {
+			return fmt.Errorf("its sequence numbers rise by %s in %d packets: most of its data was not captured", unit.Bytes(int64(min(n, math.MaxInt64))), len(c.packets))
+		}
+	}
+	return nil
 }
 
 func (b *behaviour) played() Played {

@@ -17,8 +17,16 @@ type packetLog struct {
 	packets []recordedPacket
 }
 
-// maxPlayed bounds the packets of a run.
-const maxPlayed = 4 * maxRecordedPackets
+// Bounds of a run: packets for each one that was recorded and a few more, and the time that it may take. playedFrames is the
+// capacity of a ring, more than windows let fly: loss is not modelled.
+const (
+	playedPerRecorded = 64
+	playedExtra       = 1 << 16
+	playedAtMost      = 24 * 3600 * unit.Second
+	playedPacketBytes = 1 << 20 // a packet holds less
+	playedFrames      = 1 << 15
+	windowAtMost      = playedFrames / 2 // segments
+)
 
 // left notes that an end sends n bytes as one packet.
 func (l *packetLog) left(e *endpoint, f frame, n uint64) {
@@ -104,10 +112,9 @@ func (s *setup) run() ([]recordedPacket, error) {
 		}
 	}
 	p.hosts[0].app.open()
-	const slice, most = 100 * unit.Millisecond, 3600 * unit.Second
 	for len(p.engine.queue) > samplers {
-		p.engine.run(p.engine.now + slice)
-		if p.engine.now > most || len(p.log.packets) > maxPlayed {
+		p.engine.run(min(p.engine.queue[0].at+unit.Millisecond, playedAtMost))
+		if p.engine.now >= playedAtMost || len(p.log.packets) > s.most {
 			return nil, errPlayedTooLong
 		}
 	}
@@ -122,7 +129,7 @@ func (p *played) build(s *setup, end int) error {
 	trip := s.path.roundTrip()
 	h.traffic.counters = Wire
 	h.out = link{engine: g, frames: &p.frames, to: &peer.nic, picosPerByte: s.path.picosPerByte[end], latency: max(trip/2, 1)}
-	h.nic = nic{engine: g, poll: &h.intake, armed: true}
+	h.nic = nic{engine: g, ring: make([]frameID, playedFrames), poll: &h.intake, armed: true}
 	h.intake = intake{engine: g, frames: &p.frames, nic: &h.nic, to: &h.tcp, mode: how.merges, mss: uint32(s.path.mss), marks: how.flushes, traffic: &h.traffic}
 	h.tcp = endpoint{engine: g, name: end, link: &h.out, traffic: &h.traffic, app: &h.app, log: &p.log, mss: uint64(s.path.mss),
 		noDelay: how.noDelay, maxSegs: how.maxSegs, cuts: how.cuts, paced: how.paced, inline: how.inline, window: how.window, edges: how.edges}

@@ -62,7 +62,7 @@ func (s *simulation) build(h, peer *host, name string, n NIC, read, write int, s
 	g := &s.engine
 	h.traffic.counters = n.Counters
 	h.out = link{engine: g, frames: &s.frames, to: &peer.nic, picosPerByte: s.costs.linkPicosPerByte, latency: s.costs.latency}
-	h.nic = nic{engine: g, poll: &h.napi, delay: unit.Nanos(n.RXUsecs) * unit.Microsecond, limit: int(n.RXFrames), armed: true}
+	h.nic = nic{engine: g, ring: make([]frameID, ringFrames), poll: &h.napi, delay: unit.Nanos(n.RXUsecs) * unit.Microsecond, limit: int(n.RXFrames), armed: true}
 	h.napi = napi{engine: g, costs: &s.costs, frames: &s.frames, nic: &h.nic, tcp: &h.tcp, traffic: &h.traffic}
 	h.tcp = socket{link: &h.out, app: &h.app, traffic: &h.traffic, mss: s.costs.mss}
 	h.app = app{engine: g, costs: &s.costs, random: newStream(seed, name+"/app"), tcp: &h.tcp, readBytes: read, writeBytes: write}
