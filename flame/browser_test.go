@@ -451,6 +451,23 @@ func TestHTMLInBrowser(t *testing.T) {
 		x.Quiet()
 	})
 
+	t.Run("print", func(t *testing.T) {
+		x := browser.Open(t, b)
+		x.Scheme("dark", "")
+		x.Size(1000, 300)
+		x.Visit(address)
+		ready(x)
+		browser.Value[bool](x, `window.dispatchEvent(new Event("beforeprint")), true`)
+		x.Scheme("dark", "print")
+		x.Is("black on white", `getComputedStyle(document.body).backgroundColor === "rgb(255, 255, 255)" && getComputedStyle(document.body).color === "rgb(17, 17, 17)"`)
+		x.Is("all levels", fmt.Sprintf(`document.querySelector("#graph canvas").height === %d`, len(l.Rows)*rowHeight))
+		x.Is("no controls", `!document.getElementById("controls").checkVisibility()`)
+		x.Scheme("dark", "")
+		browser.Value[bool](x, `window.dispatchEvent(new Event("afterprint")), true`)
+		x.Is("as before", fmt.Sprintf(`document.querySelector("#graph canvas").height < %d`, len(l.Rows)*rowHeight))
+		x.Quiet()
+	})
+
 	t.Run("without DecompressionStream", func(t *testing.T) {
 		x := browser.Open(t, b)
 		_, err := chromedp.Call(x.Context, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: `delete window.DecompressionStream`})

@@ -188,3 +188,24 @@ func TestDiffColoursForAllEyes(t *testing.T) {
 		}
 	}
 }
+
+// TestHostileDifference: names that hold markup stay text in both forms.
+func TestHostileDifference(t *testing.T) {
+	d := difference(t, hostileName+" 30\n"+hostileName+"a 9\n", hostileName+" 70\n"+hostileName+"b 90\n", DiffOptions{})
+	d.Base.Source, d.Unit = hostileName, hostileName
+	picture := diffSVG(t, d, SVGOptions{Title: hostileName}) // which fails if it is not well-formed
+	if got := picture.Frames.Boxes[1].name(); got != Clean(hostileName) {
+		t.Errorf("name %q", got)
+	}
+	page := func(d *Difference, title string) string {
+		var b bytes.Buffer
+		if err := WriteDiffHTML(&b, d, HTMLOptions{Title: title}); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	plain := difference(t, "a 30\naa 9\n", "a 70\nab 90\n", DiffOptions{})
+	if got, want := outline(page(d, hostileName)), outline(page(plain, "x")); got != want {
+		t.Errorf("%d tags, %d with plain names", got, want)
+	}
+}

@@ -434,8 +434,16 @@
     e.preventDefault();
   });
   addEventListener("resize", () => panes.forEach((p) => p.resize()));
-  addEventListener("beforeprint", () => { night = false; draw(); });
-  addEventListener("afterprint", () => { showTheme(); draw(); });
+  // Paper is light, and shows graphs as deep as they are.
+  addEventListener("beforeprint", () => {
+    night = false;
+    showLegend();
+    for (const p of panes) p.print(true);
+  });
+  addEventListener("afterprint", () => {
+    showTheme();
+    for (const p of panes) p.print(false);
+  });
 
   // The first picture.
   const wanted = /^(.+)([ad])$/.exec(state.sort);

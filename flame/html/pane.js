@@ -4,7 +4,7 @@
 // hooks: label(pane, node), describe(pane, node), paint(pane, node), changed(pane), at(pane), over(pane, node, x, y).
 function newPane(host, name, hooks) {
   "use strict";
-  const ROW = 17, FONT = '12px ui-monospace,Menlo,Consolas,"DejaVu Sans Mono",monospace';
+  const ROW = 17, PAPER = 8000, FONT = '12px ui-monospace,Menlo,Consolas,"DejaVu Sans Mono",monospace';
   const space = host.appendChild(document.createElement("div"));
   const canvas = space.appendChild(document.createElement("canvas"));
   const item = host.appendChild(document.createElement("div"));
@@ -20,7 +20,7 @@ function newPane(host, name, hooks) {
   host.setAttribute("aria-activedescendant", item.id);
 
   const pane = { host, tree: null, zoomed: 0, at: 0, path: [0], flame: true, limit: 0, hits: null }; // hits says of each frame whether it is searched for
-  let own, total, start, nodes, from, depth = 1, charWidth = 0;
+  let own, total, start, nodes, from, depth = 1, charWidth = 0, paper = false;
 
   // show takes a tree with the widths of its nodes.
   pane.show = function (tree, widths, heavy) {
@@ -108,7 +108,7 @@ function newPane(host, name, hooks) {
 
   pane.draw = function () {
     if (!pane.tree) return;
-    const ratio = devicePixelRatio || 1, width = host.clientWidth, height = host.clientHeight;
+    const ratio = devicePixelRatio || 1, width = host.clientWidth, height = paper ? Math.min(depth * ROW, PAPER) : host.clientHeight;
     if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
       canvas.width = Math.round(width * ratio);
       canvas.height = Math.round(height * ratio);
@@ -122,7 +122,7 @@ function newPane(host, name, hooks) {
     context.font = FONT;
     context.textBaseline = "middle";
     charWidth = charWidth || context.measureText("0").width;
-    const top = host.scrollTop, begin = Math.floor(top / ROW), end = Math.min(depth, Math.ceil((top + height) / ROW));
+    const top = !paper ? host.scrollTop : pane.flame ? depth * ROW - height : 0, begin = Math.floor(top / ROW), end = Math.min(depth, Math.ceil((top + height) / ROW));
     for (let row = begin; row < end; row++) drawRow(rowOf(row), row * ROW - top, width, look);
     outline(width, top, look);
   };
@@ -237,7 +237,11 @@ function newPane(host, name, hooks) {
     reveal(pane.at);
     pane.draw();
   };
-  pane.retell = tell;
+  // print draws all levels, as far as a canvas can hold them.
+  pane.print = function (on) {
+    paper = on;
+    pane.draw();
+  };
 
   canvas.addEventListener("click", (e) => {
     const node = under(e.offsetX, e.offsetY);
