@@ -113,3 +113,16 @@ func (t term) compare(c int) bool {
 		return c <= 0
 	}
 }
+
+// FieldFilter selects records by their JSON fields; the zero value selects all.
+type FieldFilter struct{ terms fieldFilter }
+
+// ParseFieldFilter reads terms such as "server=192.0.2.1 client_to_server.bytes>1000", all of which must hold. A field of an
+// inner object is written with a dot; text is compared without case, and = holds for a part of it.
+func ParseFieldFilter(text string) (FieldFilter, error) {
+	terms, err := parseFieldFilter(text)
+	return FieldFilter{terms}, err
+}
+
+// Match reports whether a record is selected.
+func (f FieldFilter) Match(record any) (bool, error) { return f.terms.match(record) }

@@ -19,8 +19,15 @@ type flow struct {
 	Start          unit.Nanos `json:"start_ns"`
 	End            unit.Nanos `json:"end_ns"`
 	CaptureSide    string     `json:"capture_side"`
+	Began          string     `json:"began"`
+	Ended          string     `json:"ended"`
+	RoundTrip      unit.Nanos `json:"round_trip_ns"`
+	FastOpen       string     `json:"fast_open,omitempty"`
+	MultipathTCP   bool       `json:"multipath_tcp,omitempty"`
 	ClientToServer flowDir    `json:"client_to_server"`
 	ServerToClient flowDir    `json:"server_to_client"`
+
+	connection *tcp.Connection
 }
 
 type flowDir struct {
@@ -30,32 +37,60 @@ type flowDir struct {
 	RetransmittedPackets int64         `json:"retransmitted_packets"`
 	ReorderedPackets     int64         `json:"reordered_packets"`
 	RTT                  tcp.Durations `json:"rtt_ns"`
+	GoodputBytes         int64         `json:"goodput_bytes"`
+	GoodputRate          float64       `json:"goodput_bits_per_s"` // over the life of the connection
+	LostPackets          int64         `json:"lost_packets"`
+	SpuriousPackets      int64         `json:"spurious_packets"`
+	Timeouts             int64         `json:"timeouts"`
+	DuplicateACKs        int64         `json:"duplicate_acks"` // for its data
+	DuplicateSACKs       int64         `json:"duplicate_sacks"`
+	ZeroWindowTime       unit.Nanos    `json:"zero_window_time_ns"`
+	MSS                  int           `json:"effective_mss"`
+	TTL                  int           `json:"ttl"`
+	LimitedBy            string        `json:"limited_by,omitempty"` // the class that has most of its time
 }
 
-// FlowsJSON writes the connections of captures for scripts.
-func FlowsJSON(w io.Writer, captures []*tcp.Capture) error {
-	flows := []flow{}
+// FlowsJSON writes the connections of captures for scripts, and the UDP flows apart.
+func FlowsJSON(w io.Writer, captures []*tcp.Capture, o FlowOptions) error {
+	all := struct {
+		Flows     []flow         `json:"flows"`
+		Datagrams []datagramFlow `json:"datagram_flows"`
+	}{[]flow{}, []datagramFlow{}}
 	for _, c := range captures {
-		for i := range c.Connections {
-			x := &c.Connections[i]
-			flows = append(flows, flow{Source: c.Source, Conn: x.Number, Client: x.Client.String(), Server: x.Server.String(), Start: x.Start, End: x.End,
-				CaptureSide: x.Side.Place, ClientToServer: direction(&x.Directions[0]), ServerToClient: direction(&x.Directions[1])})
+		flows, datagrams, err := o.of(c)
+		if err != nil {
+			return err
 		}
+		all.Flows, all.Datagrams = append(all.Flows, flows...), append(all.Datagrams, datagrams...)
 	}
 	e := json.NewEncoder(Plain(w))
 	e.SetIndent("", " ")
-	return e.Encode(map[string][]flow{"flows": flows})
+	return e.Encode(all)
 }
 
-func direction(d *tcp.Direction) flowDir {
-	return flowDir{d.Packets, d.WirePackets, d.Bytes, d.RetransmittedPackets, d.ReorderedPackets, d.RTT}
+// direction sums one direction; life is that of the connection.
+func direction(d, other *tcp.Direction, life unit.Nanos) flowDir {
+	f := flowDir{
+		Packets: d.Packets, WirePackets: d.WirePackets, Bytes: d.Bytes, RetransmittedPackets: d.RetransmittedPackets, ReorderedPackets: d.ReorderedPackets, RTT: d.RTT,
+		GoodputBytes: d.GoodputBytes, LostPackets: d.LostPackets, SpuriousPackets: d.SpuriousPackets, Timeouts: d.Timeouts, DuplicateACKs: other.DuplicateACKs,
+		DuplicateSACKs: d.DuplicateSACKs, ZeroWindowTime: d.Waits.ZeroWindowTime, MSS: d.EffectiveMSS, TTL: d.TTL, LimitedBy: d.Limits.Largest(),
+	}
+	if life > 0 {
+		f.GoodputRate = float64(d.GoodputBytes) * 8 / life.Seconds()
+	}
+	return f
 }
 
-// Flows prints a line for each connection.
-func Flows(w io.Writer, captures []*tcp.Capture, style Style) error {
+// Flows prints a line for each connection, and one for each UDP flow.
+func Flows(w io.Writer, captures []*tcp.Capture, o FlowOptions, style Style) error {
 	p := &page{w: w, style: style}
 	head := []string{"conn", "client", "server", "start", "length", "bytes >", "< bytes", "packets > <", "again > <", "RTT", "MSS", "side"}
+	right := map[int]bool{0: true, 3: true, 4: true, 5: true, 6: true, 7: true, 8: true, 9: true, 10: true}
 	for n, c := range captures {
+		flows, datagrams, err := o.of(c)
+		if err != nil {
+			return err
+		}
 		if len(captures) > 1 {
 			if n > 0 {
 				p.print("\n")
@@ -63,12 +98,18 @@ func Flows(w io.Writer, captures []*tcp.Capture, style Style) error {
 			p.print(p.paint(bold, Clean(c.Source)) + "\n")
 		}
 		var rows [][]string
-		for i := range c.Connections {
-			rows = append(rows, flowRow(&c.Connections[i]))
+		for i := range flows {
+			rows = append(rows, flowRow(flows[i].connection))
 		}
-		p.table(head, rows, map[int]bool{0: true, 3: true, 4: true, 5: true, 6: true, 7: true, 8: true, 9: true, 10: true})
+		if len(rows) > 0 || len(datagrams) == 0 {
+			p.table(head, rows, right)
+		}
 		if c.Totals.NotKept > 0 {
 			p.print(fmt.Sprintf("%s more connections without anything to tell are only summed\n", unit.Count(c.Totals.NotKept)))
+		}
+		p.datagramFlows(datagrams, len(rows) > 0)
+		if c.FlowTotals.NotKept > 0 {
+			p.print(fmt.Sprintf("%s more UDP flows are only summed\n", unit.Count(c.FlowTotals.NotKept)))
 		}
 	}
 	return p.err
@@ -112,6 +153,12 @@ func (p *page) flow(c *tcp.Capture, x *tcp.Connection) {
 	h := &x.Handshake
 	line("handshake", "MSS %d and %d, timestamps %v, SACK %v, window scale %s; RTT %s (to server %s, to client %s)", h.Ends[0].MSS, h.Ends[1].MSS,
 		h.Timestamps, h.SACK, scale(h), known(h.RoundTrip), known(h.ToServer), known(h.ToClient))
+	if h.FastOpen != "" {
+		line("Fast Open", "%s%s", h.FastOpen, map[bool]string{true: ", data in the SYN"}[h.FastOpenWithPayload])
+	}
+	if h.MultipathTCP {
+		line("Multipath TCP", "a subflow: the data of the connection may go over others as well")
+	}
 	if x.Exchanges.Count > 0 {
 		e := &x.Exchanges
 		line("exchanges", "%d, time %s (%s to %s); %d of them %d bytes for %d: %d packets, then %d from the server", e.Count, e.Times.P50, e.Times.Min, e.Times.Max,
@@ -124,14 +171,22 @@ func (p *page) flow(c *tcp.Capture, x *tcp.Connection) {
 		d := &x.Directions[i]
 		p.print(p.paint(bold, "  "+name) + "\n")
 		line("  packets", "%s, %s with data, %s on the wire, %s pure ACKs", unit.Count(d.Packets), unit.Count(d.DataPackets), unit.Count(d.WirePackets), unit.Count(d.PureACKs))
-		line("  bytes", "%s, %s of them new", unit.Count(d.Bytes), unit.Count(d.GoodputBytes))
+		line("  bytes", "%s, %s of them new (%s Mbit/s)%s", unit.Count(d.Bytes), unit.Count(d.GoodputBytes), unit.Number(direction(d, d, x.End-x.Start).GoodputRate/1e6), missed(d))
+		line("  IP", "TTL %d, identifications %s%s", d.TTL, map[bool]string{true: "count up", false: "tell no order"}[d.IDsInOrder], tagged(d))
 		line("  MSS", "%d (%s), largest payload %d, %d super-segments", d.EffectiveMSS, d.MSSSource, d.LargestBytes, d.SuperSegments)
 		line("  sent again", "%d packets (%d on the wire, %s bytes), %d needless, %d reordered, %d timeouts", d.RetransmittedPackets, d.RetransmittedWirePackets,
 			unit.Count(d.RetransmittedBytes), d.SpuriousPackets, d.ReorderedPackets, d.Timeouts)
 		line("  tails", "%d hidden, %d visible, %d held (%s)", d.Tails.Hidden, d.Tails.Visible, d.Tails.Held, d.Tails.TimeLost)
 		line("  acknowledged by", "%d ACKs that advance, %d of them stretch ACKs, the largest of %s segments", d.ACKs.Advancing, d.ACKs.Stretch, unit.Number(d.ACKs.LargestDegree))
+		if text := waits(d); text != "" {
+			line("  waited", "%s", text)
+		}
+		if text := limits(d); text != "" {
+			line("  limited by", "%s", text)
+		}
 		line("  RTT", "%s (%s to %s, 99 %% below %s), %d samples", known(d.RTT.P50), d.RTT.Min, d.RTT.Max, d.RTT.P99, d.RTT.Samples)
 	}
+	p.notices(c, x.Client.String(), x.Server.String())
 	for _, e := range x.Events {
 		line("event", "%s at packet #%d, %.6f s", e.Kind, e.Record, e.Time.Seconds())
 	}
@@ -143,4 +198,50 @@ func scale(h *tcp.Handshake) string {
 		return "not known (no SYN was captured)"
 	}
 	return fmt.Sprintf("%d and %d", h.WindowScale[0], h.WindowScale[1])
+}
+
+// missed says what of a direction the capture lacks.
+func missed(d *tcp.Direction) string {
+	if d.MissedBytes == 0 {
+		return ""
+	}
+	return "; the capture lacks " + unit.Count(d.MissedBytes) + " that were acknowledged"
+}
+
+func tagged(d *tcp.Direction) string {
+	if d.TaggedPackets == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %s packets with a tag, VLAN %d", unit.Count(d.TaggedPackets), d.VLAN)
+}
+
+// waits says what the direction's data waited for.
+func waits(d *tcp.Direction) string {
+	var parts []string
+	add := func(n int64, format string, args ...any) {
+		if n > 0 {
+			parts = append(parts, fmt.Sprintf(format, args...))
+		}
+	}
+	w := &d.Waits
+	add(w.Stalls(), "%d times for a late ACK or a timer (%s)", w.Stalls(), w.StallTime)
+	add(w.ZeroWindowEpisodes, "%d times for a closed window (%s)", w.ZeroWindowEpisodes, w.ZeroWindowTime)
+	add(w.WindowFullPackets, "behind %d packets for a full one (%s)", w.WindowFullPackets, w.WindowFullTime)
+	add(d.Timeouts, "%d timeouts (%s)", d.Timeouts, d.TimeoutTime)
+	add(d.KeepAlives, "%d keep-alives", d.KeepAlives)
+	return strings.Join(parts, ", ")
+}
+
+// limits lists what kept the direction from sending, with its time.
+func limits(d *tcp.Direction) string {
+	if d.Limit == nil {
+		return ""
+	}
+	var parts []string
+	for _, name := range tcp.LimitNames() {
+		if took := d.Limits.Of(name); took > 0 {
+			parts = append(parts, fmt.Sprintf("%s %s", name, took))
+		}
+	}
+	return strings.Join(parts, ", ")
 }

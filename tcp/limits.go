@@ -32,6 +32,25 @@ func (t *LimitTimes) Of(name string) unit.Nanos {
 	return 0
 }
 
+// LimitNames returns the names of the classes.
+func LimitNames() []string { return slices.Clone(limitNames[:]) }
+
+// Largest returns the name of the class with the most time, without what comes before the first data and behind the last;
+// "" if there is none.
+func (t *LimitTimes) Largest() string {
+	name, most := "", unit.Nanos(0)
+	for i, took := range t {
+		switch limitClass(i) {
+		case limitHandshake, limitLastFlight, limitClosing:
+			continue
+		}
+		if took > most {
+			name, most = limitNames[i], took
+		}
+	}
+	return name
+}
+
 // MarshalJSON writes the classes that there are, in a fixed order.
 func (t LimitTimes) MarshalJSON() ([]byte, error) {
 	b := []byte{'{'}
