@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/google/pprof/profile"
@@ -11,7 +12,7 @@ import (
 	"nettrace/source"
 )
 
-// maxEntries is from how many distinct stacks on, with their labels, labels are left out: cpu first, then pid and tid.
+// maxEntries is from how many distinct stacks on, with their labels, labels are left out: fields of tracepoints first, then cpu, then pid and tid.
 // Labels multiply the stacks of a long recording; without a bound, memory would grow with its length.
 const maxEntries = 1 << 16
 
@@ -44,6 +45,7 @@ type builder struct {
 // labels are what is kept of a sample beside its stack.
 type labels struct {
 	comm                   string
+	fields                 string // of a tracepoint, see appendFields
 	event                  string // of which a sample was, where a profile joins several, see ByEvent
 	pid, tid, cpu          int32
 	hasPID, hasTID, hasCPU bool
@@ -156,7 +158,7 @@ func (b *builder) add(event uint32, l labels, stack []byte, samples, period int6
 	if b.times != nil {
 		b.times.add(n, cell{samples, period})
 	}
-	if len(b.list) > maxEntries && b.coarse < 2 && len(b.named) > 1 {
+	if len(b.list) > maxEntries && b.coarse < 3 && len(b.named) > 1 {
 		b.dropLabels(at)
 	}
 }
@@ -187,9 +189,12 @@ func (b *builder) fold(e entry) uint32 {
 
 func (b *builder) coarsen(l labels) labels {
 	if b.coarse >= 1 {
-		l.cpu, l.hasCPU = 0, false
+		l.fields = ""
 	}
 	if b.coarse >= 2 {
+		l.cpu, l.hasCPU = 0, false
+	}
+	if b.coarse >= 3 {
 		l.pid, l.tid, l.hasPID, l.hasTID = 0, 0, false, false
 	}
 	return l
@@ -198,7 +203,11 @@ func (b *builder) coarsen(l labels) labels {
 // dropLabels gives up one more label and folds what has become equal.
 func (b *builder) dropLabels(at place) {
 	b.coarse++
-	what := [...]string{"", "the CPU", "the process and thread"}[b.coarse]
+	fields := slices.ContainsFunc(b.named, func(l labels) bool { return l.fields != "" })
+	if b.coarse == 1 && !fields {
+		b.coarse++
+	}
+	what := [...]string{"", "the fields of tracepoints", "the CPU", "the process and thread"}[b.coarse]
 	b.ledger.Add("labels-dropped", source.Note, source.Pos{Source: b.source, Line: at.line, Offset: at.offset}, 1, "more than 65,536 distinct stacks: "+what+" of the samples is no longer kept")
 	list, named := b.list, b.named
 	b.list, b.named = nil, nil
@@ -283,6 +292,7 @@ func (l labels) pprof() map[string][]string {
 	if l.comm != "" {
 		m["comm"] = []string{l.comm}
 	}
+	l.fieldLabels(m)
 	if l.event != "" {
 		m[string(ofEvent)] = []string{l.event}
 	}

@@ -74,9 +74,12 @@ type perfFolder struct {
 
 	event     string
 	eventID   uint32
-	locations []uint32 // of perf's function ID, twice: in user space, in the kernel; 0 is not known yet
-	stack     []byte   // of the sample at hand
-	inlined   []line   // functions inlined into the frame to come
+	locations []uint32          // of perf's function ID, twice: in user space, in the kernel; 0 is not known yet
+	stack     []byte            // of the sample at hand
+	keys      []string          // of the event's fields that become labels
+	fields    []byte            // of the sample at hand
+	texts     map[string]string // of fields, each once
+	inlined   []line            // functions inlined into the frame to come
 }
 
 func (f *perfFolder) sample(e *perf.Event) {
@@ -91,6 +94,7 @@ func (f *perfFolder) sample(e *perf.Event) {
 	}
 	if e.Name != f.event || f.event == "" {
 		f.event, f.eventID = e.Name, f.builder.event(e.Name, e.Modifiers, e.Pos)
+		f.keys = fieldsOf(e.Name)
 	}
 	f.stack, f.inlined = f.stack[:0], f.inlined[:0]
 	for i := range e.Stack {
@@ -100,7 +104,24 @@ func (f *perfFolder) sample(e *perf.Event) {
 		f.push(f.builder.location(f.inlined, ""))
 	}
 	l := labels{comm: e.Comm, pid: int32(e.PID), tid: int32(e.TID), cpu: int32(e.CPU), hasPID: e.HasPID, hasTID: e.HasTID, hasCPU: e.HasCPU}
+	if len(f.keys) > 0 && f.coarse == 0 {
+		f.fields = appendFields(f.fields[:0], e.Payload, f.keys)
+		l.fields = f.text(f.fields)
+	}
 	f.add(f.eventID, l, f.stack, 1, e.Weight(), place{e.Pos.Line, e.Pos.Offset})
+}
+
+// text returns b as a string that is allocated once, as long as fields are kept.
+func (f *perfFolder) text(b []byte) string {
+	s, known := f.texts[string(b)]
+	if !known {
+		if f.texts == nil || len(f.texts) > maxEntries {
+			f.texts = map[string]string{}
+		}
+		s = string(b)
+		f.texts[s] = s
+	}
+	return s
 }
 
 func (f *perfFolder) frame(frame *perf.Frame) {

@@ -6,7 +6,7 @@ package flame
 // The sample types of a profile are values of the same samples. A count (samples/count, contentions/count,
 // alloc_objects/count) and the value of another unit that follows it (cpu/nanoseconds, delay/nanoseconds,
 // alloc_space/bytes) are one event, named by the latter; any other sample type is an event of its own, whose samples are
-// its values. Stacks are told by functions and objects, not by addresses. Labels other than comm, pid, tid and cpu, and
+// its values. Stacks are told by functions and objects, not by addresses. Labels other than comm, pid, tid, cpu and fields of tracepoints, and
 // negative values, as differences of profiles have them, are left out with a note.
 //
 // Go charges the delay of a mutex profile to the stack that unlocks, that of a block profile to the stack that waits.
@@ -16,6 +16,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -120,7 +121,7 @@ func ReadPprof(in *source.Input, ledger *source.Ledger) (*Profile, error) {
 		return nil, &source.SyntaxError{Pos: start, Msg: "not a whole pprof profile (" + err.Error() + "); write it again, or look whether its copy was cut"}
 	}
 	p := &Profile{Source: start.Source, Line: start.Line, Format: "pprof"}
-	f := pprofFolder{builder: newBuilder(start.Source, ledger), places: start}
+	f := pprofFolder{builder: newBuilder(start.Source, ledger), places: start, fields: FieldLabels()}
 	f.types(parsed)
 	f.places.Offset = 0
 	for _, s := range parsed.Sample {
@@ -171,6 +172,7 @@ type pprofFolder struct {
 	locations map[uint64]uint32 // by ID
 	stack     []byte
 	left      int64
+	fields    []Label // that are fields of tracepoints
 	places    source.Pos
 }
 
@@ -244,7 +246,7 @@ func (f *pprofFolder) sample(s *profile.Sample) {
 	for _, l := range s.Location {
 		f.stack = appendLocation(f.stack, f.locations[l.ID])
 	}
-	l, others := pprofLabels(s)
+	l, others := pprofLabels(s, f.fields)
 	if others {
 		f.left++
 	}
@@ -258,8 +260,8 @@ func (f *pprofFolder) sample(s *profile.Sample) {
 	}
 }
 
-// pprofLabels returns the labels that are kept, and whether there are others.
-func pprofLabels(s *profile.Sample) (l labels, others bool) {
+// pprofLabels returns the labels that are kept, fields among them, and whether there are others.
+func pprofLabels(s *profile.Sample, fields []Label) (l labels, others bool) {
 	for name, values := range s.Label {
 		if len(values) == 0 {
 			continue
@@ -276,9 +278,11 @@ func pprofLabels(s *profile.Sample) (l labels, others bool) {
 			l.tid, l.hasTID = int32(n), true
 		case name == "cpu" && err == nil:
 			l.cpu, l.hasCPU = int32(n), true
+		case slices.Contains(fields, Label(name)):
 		default:
 			others = true
 		}
 	}
+	l.fields = fieldsIn(s, fields)
 	return l, others || len(s.NumLabel) > 0
 }

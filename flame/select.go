@@ -32,7 +32,7 @@ func (p *Profile) Select(s Selection) *Profile {
 		return p
 	}
 	part := *p
-	t := selector{builder: newBuilder(p.Source, &source.Ledger{}), selection: &s}
+	t := selector{builder: newBuilder(p.Source, &source.Ledger{}), selection: &s, fields: FieldLabels()}
 	t.builder.scale = p.Scale
 	for _, e := range p.Events {
 		id := t.eventIn(e.Name, e.Unit, source.Pos{})
@@ -102,6 +102,7 @@ type selector struct {
 	*builder
 	selection *Selection
 	frames    []chosen // by location
+	fields    []Label  // that are fields of tracepoints
 	stack     []byte
 }
 
@@ -165,7 +166,7 @@ func (t *selector) sample(s *profile.Sample, at place) {
 	if !focused || len(t.stack) == 0 && (len(t.selection.Kinds) > 0 || t.selection.Hide != nil && len(s.Location) > 0) {
 		return
 	}
-	labels, _ := pprofLabels(s)
+	labels, _ := pprofLabels(s, t.fields)
 	for event := range t.totals {
 		if samples, period := s.Value[2*event], s.Value[2*event+1]; samples != 0 || period != 0 {
 			t.add(uint32(event), labels, t.stack, samples, period, at)
@@ -185,12 +186,13 @@ func (p *Profile) ByEvent() *Profile {
 		locations[i] = b.location(linesOf(l), objectOf(l))
 	}
 	var stack []byte
+	fields := FieldLabels()
 	for i, s := range p.pprof.Sample {
 		stack = stack[:0]
 		for _, at := range s.Location {
 			stack = appendLocation(stack, locations[at.ID-1])
 		}
-		l, _ := pprofLabels(s)
+		l, _ := pprofLabels(s, fields)
 		for e := range p.Events {
 			if n := s.Value[2*e]; n != 0 {
 				l.event = p.Events[e].Name

@@ -28,7 +28,7 @@ func (c *chooseFlags) add(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&c.column.Event, "event", "", "the event to show, if there are several")
 	f.StringVar((*string)(&c.column.Value), "value", "period", "what to add up: period or samples")
-	f.StringSliceVar(&c.by, "by", []string{"comm"}, "group stacks by comm, pid, tid, cpu or event, outermost first; none merges all")
+	f.StringSliceVar(&c.by, "by", []string{"comm"}, "group stacks by comm, pid, tid, cpu, event or a field of tracepoints (dev, action, reason), outermost first; none merges all")
 	f.StringVar(&c.focus, "focus", "", "only stacks with a function or object that matches this regular expression")
 	f.StringVar(&c.ignore, "ignore", "", "no stacks with a function or object that matches")
 	f.StringVar(&c.hide, "hide", "", "leave out frames that match, not what they called")
@@ -67,8 +67,8 @@ func (c *choice) of(p *flame.Profile) *flame.Profile {
 func (c *chooseFlags) choice() (*choice, error) {
 	chosen := &choice{by: c.by, selection: flame.Selection{MergeRecursion: c.merge, Demangle: c.demangle, Where: map[flame.Label]*regexp.Regexp{}}}
 	for _, name := range c.by {
-		if !slices.Contains([]string{"comm", "pid", "tid", "cpu", "event", "none"}, name) {
-			return nil, usage("--by %s: expected comm, pid, tid, cpu, event or none", name)
+		if !slices.Contains([]string{"comm", "pid", "tid", "cpu", "event", "none"}, name) && !slices.Contains(flame.FieldLabels(), flame.Label(name)) {
+			return nil, usage("--by %s: expected comm, pid, tid, cpu, event, none or a field of tracepoints (%v)", name, flame.FieldLabels())
 		}
 	}
 	s := &chosen.selection
