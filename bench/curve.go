@@ -11,7 +11,7 @@ import (
 type Curve struct {
 	Name      string        `json:"name"`
 	Unit      string        `json:"unit"`
-	Axis      string        `json:"axis"` // "request", "response", "message" (in bytes), "streams", or the name of a setting
+	Axis      string        `json:"axis"` // "request", "response", "message", "request and response" (bytes of each), "streams", or the name of a setting
 	Series    []CurveSeries `json:"series"`
 	Crossings []Crossing    `json:"crossings"`
 	Shifts    []Shift       `json:"shifts"` // of each set against the first
@@ -60,8 +60,11 @@ const (
 	maxCurvePoints = 1000
 )
 
-// streamsAxis is the name of the axis of scaling curves.
-const streamsAxis = "streams"
+// Names of axes that are no single size: of scaling curves, and of transactions that send as much as they receive.
+const (
+	streamsAxis = "streams"
+	bothAxis    = "request and response"
+)
 
 // Curves finds what is varied within the sets, and makes curves of those that vary the same thing. A curve has two
 // points and more of a size (three, if it is in one set only), and three of anything else.
@@ -147,6 +150,13 @@ func axesOf(runs []Run) []curveAxis {
 			return other.curveKey("")
 		}})
 	}
+	axes = append(axes, curveAxis{bothAxis, func(r *Run) (float64, bool) {
+		return float64(r.Sizes.Request), r.Sizes.Request > 0 && r.Sizes.Request == r.Sizes.Response
+	}, func(r *Run) string {
+		other := *r
+		other.Sizes.Request, other.Sizes.Response = 0, 0
+		return other.curveKey("")
+	}})
 	numbers := 0
 	for _, name := range Varied(runs) {
 		if !allNumbers(runs, name) || numbers == maxNumberAxes {
@@ -226,8 +236,11 @@ func (a curveAxis) curves(set *Set, groups [][]*Run) []Curve {
 	return list
 }
 
-func (a curveAxis) isSize() bool {
-	return a.name == requestAxis.String() || a.name == responseAxis.String() || a.name == messageAxis.String()
+func (a curveAxis) isSize() bool { return sizeName(a.name) }
+
+// sizeName reports whether an axis is of bytes.
+func sizeName(name string) bool {
+	return name == requestAxis.String() || name == responseAxis.String() || name == messageAxis.String() || name == bothAxis
 }
 
 // without returns the run without what the axis varies.
@@ -242,6 +255,8 @@ func (a curveAxis) without(r *Run) *Run {
 		other.Sizes.Response = 0
 	case messageAxis.String():
 		other.Sizes.Message = 0
+	case bothAxis:
+		other.Sizes.Request, other.Sizes.Response = 0, 0
 	default:
 		other.Settings = slices.DeleteFunc(slices.Clone(r.Settings), func(s Setting) bool { return s.Name == a.name })
 	}
@@ -275,10 +290,10 @@ func (a curveAxis) points(runs []*Run) []CurvePoint {
 func (c *Curve) finish() {
 	for i := range c.Series {
 		s := &c.Series[i]
-		switch c.Axis {
-		case streamsAxis:
+		switch {
+		case c.Axis == streamsAxis:
 			s.USL = scalingFit(s.Points)
-		case requestAxis.String(), responseAxis.String(), messageAxis.String():
+		case sizeName(c.Axis):
 			if better(c.Unit) > 0 {
 				s.Cliffs = cliffsOf(s.Points, c.sizeAxis())
 			}
@@ -303,6 +318,9 @@ func (c *Curve) sizeAxis() axis {
 			return a
 		}
 	}
+	if c.Axis == bothAxis {
+		return requestAxis
+	}
 	return messageAxis
 }
 
@@ -324,8 +342,7 @@ func scalingFit(points []CurvePoint) *USLFit {
 
 // AxisName names an axis with its unit: "bytes of a request", "streams", "link_util_pct".
 func (c *Curve) AxisName() string {
-	switch c.Axis {
-	case requestAxis.String(), responseAxis.String(), messageAxis.String():
+	if sizeName(c.Axis) {
 		return c.Axis + " bytes"
 	}
 	return c.Axis

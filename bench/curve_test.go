@@ -149,6 +149,21 @@ func TestPacketByteScript(t *testing.T) {
 	}
 }
 
+// TestBothSizes has transactions that send as much as they receive.
+func TestBothSizes(t *testing.T) {
+	var runs []Run
+	for _, size := range []int64{1, 64, 256, 1024, 4096, 8192} {
+		runs = append(runs, Run{Tool: "netperf", Test: "TCP_RR", Unit: transactions, Rate: 1e6 / (50 + 0.004*float64(size)), Sizes: Sizes{Request: size, Response: size}})
+	}
+	curves := Curves([]Set{{"a", runs}})
+	if len(curves) != 1 || curves[0].AxisName() != "request and response bytes" || curves[0].Name != "TCP_RR" {
+		t.Fatalf("%+v", curves)
+	}
+	if k := curves[0].Series[0].Cost; k == nil || math.Abs(k.FixedMicros-50) > 0.1 || math.Abs(k.PerByteNanos-4) > 0.01 {
+		t.Errorf("%+v", k)
+	}
+}
+
 // TestCurvesScale holds that curves scale with their values and do not depend on the order of the runs.
 func TestCurvesScale(t *testing.T) {
 	runs, _ := read(t, "log", fixture(t, "netperf-zcopy-log.txt"))

@@ -142,7 +142,7 @@ func CurveText(c *bench.Curve) []CurveLine {
 	}
 	for _, s := range c.Series {
 		if s.Cost != nil {
-			say("cost", "%s: %s", s.Set, costText(s.Cost, c))
+			say("cost", "%s: %s", s.Set, costText(s.Cost, c.Unit))
 		}
 		for _, cliff := range s.Cliffs {
 			say("cliff", "%s: %s", s.Set, cliffText(&cliff, c.Unit))
@@ -160,15 +160,15 @@ func CurveText(c *bench.Curve) []CurveLine {
 	return lines
 }
 
-func costText(k *bench.SizeCost, c *bench.Curve) string {
+func costText(k *bench.SizeCost, u string) string {
 	text := fmt.Sprintf("an operation takes %.3g us + %.3g ns a byte", k.FixedMicros, k.PerByteNanos)
-	if strings.HasPrefix(c.Unit, "us/") {
+	if strings.HasPrefix(u, "us/") {
 		text = fmt.Sprintf("an operation costs %.3g us of CPU time + %.3g ns a byte", k.FixedMicros, k.PerByteNanos)
 	}
 	if k.MSS > 0 {
 		text += fmt.Sprintf(" + %.3g us a segment of %s bytes", k.PerSegmentMicros, unit.Count(k.MSS))
 	}
-	return fmt.Sprintf("%s (fitted to %d %ss, off by %.2g %%)", text, k.Points, c.Axis, k.ErrorPercent)
+	return fmt.Sprintf("%s (fitted to %d sizes, off by %.2g %%)", text, k.Points, k.ErrorPercent)
 }
 
 func cliffText(k *bench.CurveCliff, u string) string {
