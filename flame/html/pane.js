@@ -20,14 +20,13 @@ function newPane(host, name, hooks) {
   host.setAttribute("aria-activedescendant", item.id);
 
   const pane = { host, tree: null, zoomed: 0, at: 0, path: [0], flame: true, limit: 0, hits: null }; // hits says of each frame whether it is searched for
-  let own, total, start, nodes, from, depth = 1, charWidth = 0, paper = false;
+  let total, start, nodes, left, frames, from, depth = 1, charWidth = 0, paper = false;
 
   // show takes a tree with the widths of its nodes.
   pane.show = function (tree, widths, heavy) {
     pane.tree = tree;
-    own = widths.own;
     total = widths.total;
-    ({ start, nodes, from } = arrange(tree, own, total, heavy));
+    ({ start, nodes, left, frames, from } = arrange(tree, widths.own, total, heavy));
     pane.total = total;
     pane.zoomed = pane.at = 0;
     pane.path = [0];
@@ -88,7 +87,7 @@ function newPane(host, name, hooks) {
   function first(low, high, x) {
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if (start[nodes[middle]] < x) low = middle + 1;
+      if (left[middle] < x) low = middle + 1;
       else high = middle;
     }
     return low;
@@ -136,7 +135,7 @@ function newPane(host, name, hooks) {
     const [low, high] = span(level), x0 = start[pane.zoomed], scale = width / total[pane.zoomed];
     const thin = [], found = []; // runs of pixels whose boxes are narrower, each its begin and its end
     for (let i = low; i < high;) {
-      const node = nodes[i], x = (start[node] - x0) * scale, w = total[node] * scale;
+      const node = nodes[i], x = (left[i] - x0) * scale, w = total[node] * scale;
       if (w >= 1) {
         box(node, x, w, y, look, false);
         i++;
@@ -163,9 +162,9 @@ function newPane(host, name, hooks) {
   }
 
   function anyHit(low, high) {
-    const { hits, tree } = pane, frame = tree.frame;
+    const hits = pane.hits;
     if (hits === null) return false;
-    for (let i = low; i < high; i++) if (hits[frame[nodes[i]]] === 1) return true;
+    for (let i = low; i < high; i++) if (hits[frames[i]] === 1) return true;
     return false;
   }
 

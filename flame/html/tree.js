@@ -21,15 +21,18 @@ function totals(tree, own) {
   return total;
 }
 
-// arrange places the nodes that have a width: where each begins, and those of each level from the left. A node's own part
-// is at its left. Siblings are in the order of their names or, if heavy, the widest first.
+// arrange places the nodes that have a width: where each begins, those of each level from the left, and of these in the
+// same order where they begin and their frames, so that a line is searched without going through the tree. A node's own
+// part is at its left. Siblings are in the order of their names or, if heavy, the widest first.
 function arrange(tree, own, total, heavy) {
   "use strict";
-  const { n, end } = tree, start = new Float64Array(n), nodes = new Int32Array(n), from = [0, 1];
+  const { n, end } = tree, start = new Float64Array(n), nodes = new Int32Array(n), left = new Float64Array(n), frames = new Int32Array(n), from = [0, 1];
   let count = 1, children = [];
   for (let row = 0; row < count;) {
     for (const stop = count; row < stop; row++) {
       const node = nodes[row], below = end[node];
+      left[row] = start[node];
+      frames[row] = tree.frame[node];
       let x = start[node] + own[node];
       if (!heavy) {
         for (let c = node + 1; c < below; c = end[c]) if (total[c] > 0) {
@@ -50,7 +53,7 @@ function arrange(tree, own, total, heavy) {
     }
     if (count > row) from.push(count);
   }
-  return { start, nodes, from, depth: from.length - 1 };
+  return { start, nodes, left, frames, from };
 }
 
 // outermost calls found with each node of a frame that no node of the same frame is above.
