@@ -57,8 +57,9 @@ type arrival struct {
 	bytes uint64
 }
 
-// nagleRelease is within what time of an acknowledgement data leaves that waited for it.
-const nagleRelease = 200 * unit.Microsecond
+// nagleRelease is within what time of an acknowledgement data leaves that waited for it, beside a round trip where the end
+// is away, which may be slower than the shortest.
+const nagleRelease = unit.Millisecond
 
 func newSender(r *Recording, end int, path *recordedPath) *sender {
 	s := &sender{recording: r, end: end, away: path.away[end], trip: path.roundTrip(), mss: uint64(path.mss)}
@@ -224,7 +225,7 @@ func (w *writer) goesOn(now unit.Nanos, needs uint64, flying bool) bool {
 // held reports whether a packet without payload had just acknowledged a small segment that was on its way.
 func (w *writer) held(now unit.Nanos) bool {
 	last := at(w.ackOnly, now)
-	slack := nagleRelease + w.away/8
+	slack := nagleRelease + w.away
 	if last.at == 0 || now-last.at > slack || last.bytes < w.small || w.small == 0 {
 		return false
 	}

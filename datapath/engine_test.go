@@ -136,6 +136,8 @@ func TestGoldenHashes(t *testing.T) {
 		{"counters=merged,server.rx-usecs-high=64", "rr:4344,1", 1, 7284, 0x2e6b4144f272557},
 		{"rx-frames=2,hz=1000", "rr:1,1", 1, 15290, 0x112a40fb7e5526b8},
 		{"", "rr:60000,3000,8", 1, 19585, 0x19563a83b10bc0f3},
+		{"policy=net-dim,rx-usecs=8", "rr:4345,1448,4", 3, 50782, 0x702cf96cc668159b},
+		{"adaptive-rx=off,client.rx-usecs=0,server.rx-frames=1", "rr:9000,200,2", 5, 26410, 0x3525580ee91c7eb8},
 	} {
 		config, w := scenario(t, c.settings, c.workload)
 		w.Duration = unit.Second

@@ -32,8 +32,8 @@ func (t *traffic) sent(f frame) {
 	t.tx++
 }
 
-// moderator runs a driver's moderation policy: every so often it gives the policy the traffic since the last time, and
-// sets the card's delay to what the policy says.
+// moderator runs a driver's moderation policy: every so often, or after so many interrupts, it gives the policy the traffic
+// since the last time, and sets the card's delay and frames to what the policy says.
 type moderator struct {
 	engine   *engine
 	id       component
@@ -44,7 +44,11 @@ type moderator struct {
 	last     traffic
 	nic      *nic
 
-	samples, highSamples, edgeSamples int
+	taken   unit.Nanos // when the last sample was
+	counts  int64      // interrupts by then
+	samples int
+
+	highSamples, edgeSamples int
 }
 
 // start takes the first sample after phase, which is less than an interval: the test begins somewhere between two samples
@@ -54,15 +58,29 @@ func (m *moderator) start(phase unit.Nanos) {
 }
 
 func (m *moderator) handle(kind, uint16) {
+	m.take(m.interval)
+	m.engine.after(m.interval, m.id, moderationSample, 0)
+}
+
+// counted takes a sample if the policy goes by interrupts and there were enough.
+func (m *moderator) counted(interrupts int64) {
+	if interrupts-m.counts >= int64(m.policy.Interrupts()) {
+		m.take(m.engine.now - m.taken)
+		m.counts = interrupts
+	}
+}
+
+func (m *moderator) take(elapsed unit.Nanos) {
 	now := *m.traffic
 	s := coalesce.Sample{
-		Elapsed:   m.interval,
+		Elapsed:   elapsed,
 		RXPackets: now.rx - m.last.rx, TXPackets: now.tx - m.last.tx,
 		RXBytes: now.rxBytes - m.last.rxBytes, TXBytes: now.txBytes - m.last.txBytes,
+		Interrupts: uint64(m.nic.interrupts - m.counts),
 	}
-	m.last = now
+	m.last, m.taken = now, m.engine.now
 	d := m.policy.Step(s)
-	m.nic.delay = unit.Nanos(d.Usecs) * unit.Microsecond
+	m.nic.delay, m.nic.limit = unit.Nanos(d.Usecs)*unit.Microsecond, int(min(d.Frames, maxFrames))
 	m.samples++
 	if d.Usecs == m.high && (d.Reason == coalesce.ReasonRXHeavy || d.Reason == coalesce.ReasonTXHeavy || d.Reason == coalesce.ReasonRateHigh) {
 		m.highSamples++
@@ -70,5 +88,27 @@ func (m *moderator) handle(kind, uint16) {
 	if s.OnEdge() {
 		m.edgeSamples++
 	}
-	m.engine.after(m.interval, m.id, moderationSample, 0)
+}
+
+// moderate puts the settings of a host's card into it, with what adapts them; phase is when a policy that goes by time takes
+// its first sample. It returns nil if nothing does.
+func (n *nic) moderate(g *engine, settings NIC, t *traffic, phase func(unit.Nanos) unit.Nanos) (*moderator, error) {
+	policy, err := settings.policy()
+	if err != nil {
+		return nil, err
+	}
+	n.delay, n.limit = unit.Nanos(settings.RXUsecs)*unit.Microsecond, int(settings.RXFrames)
+	n.early = policy.Again(coalesce.Poll{Posted: 1})
+	interval := settings.interval(policy)
+	if interval == 0 && !(settings.AdaptiveRX && policy.Interrupts() > 0) {
+		return nil, nil
+	}
+	m := &moderator{engine: g, policy: policy, high: settings.RXUsecsHigh, interval: interval, traffic: t, nic: n}
+	if interval == 0 {
+		n.sampler = m
+		return m, nil
+	}
+	m.id = g.add(m)
+	m.start(phase(interval))
+	return m, nil
 }

@@ -27,7 +27,11 @@ type nic struct {
 	setting uint16     // counts the timer's settings: an expiry of an earlier one is void
 	expires unit.Nanos // when the timer last set is to expire
 
+	early      bool // the driver gives back a status tag from before the work: what came during it raises an interrupt again
+	posted     int  // completions since the last interrupt
 	interrupts int64
+	races      int64      // interrupts at arming although no completion waited
+	sampler    *moderator // a policy that goes by interrupts, nil for none
 }
 
 func (n *nic) receive(f frameID) {
@@ -37,6 +41,7 @@ func (n *nic) receive(f frameID) {
 	}
 	n.ring[(n.head+n.count)&(len(n.ring)-1)] = f
 	n.count++
+	n.posted++
 	switch {
 	case !n.armed:
 	case n.delay == 0, n.limit > 0 && n.count >= n.limit:
@@ -57,13 +62,21 @@ func (n *nic) interrupt() {
 	n.armed = false
 	n.setting++
 	n.interrupts++
+	n.posted = 0
+	if n.sampler != nil {
+		n.sampler.counted(n.interrupts)
+	}
 	n.poll.interrupted()
 }
 
 // arm lets the next completion cause an interrupt.
 func (n *nic) arm() {
 	n.armed = true
-	if n.count > 0 {
+	switch {
+	case n.count > 0:
+		n.interrupt()
+	case n.early && n.posted > 0:
+		n.races++
 		n.interrupt()
 	}
 }

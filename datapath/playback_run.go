@@ -107,7 +107,7 @@ func (s *setup) run() ([]recordedPacket, error) {
 		if err := p.build(s, end); err != nil {
 			return nil, err
 		}
-		if p.hosts[end].moderator != nil {
+		if m := p.hosts[end].moderator; m != nil && m.interval > 0 {
 			samplers++
 		}
 	}
@@ -150,17 +150,9 @@ func (p *played) moderate(h *playedHost, n *NIC) error {
 	if n == nil {
 		return nil
 	}
-	h.nic.delay, h.nic.limit = unit.Nanos(n.RXUsecs)*unit.Microsecond, int(n.RXFrames)
-	policy, err := n.policy()
-	if err != nil {
-		return err
-	}
-	if interval := n.interval(policy); interval > 0 {
-		h.moderator = &moderator{engine: &p.engine, policy: policy, high: n.RXUsecsHigh, interval: interval, traffic: &h.traffic, nic: &h.nic}
-		h.moderator.id = p.engine.add(h.moderator)
-		h.moderator.start(interval)
-	}
-	return nil
+	var err error
+	h.moderator, err = h.nic.moderate(&p.engine, *n, &h.traffic, func(interval unit.Nanos) unit.Nanos { return interval })
+	return err
 }
 
 // played are the steps as the application takes them: with a cork, the writes of one turn leave as one.

@@ -5,14 +5,18 @@ import (
 	"io"
 	"math"
 	"os"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 
 	"nettrace/fixtures/shared"
 	"nettrace/pcap"
 	"nettrace/source"
 	"nettrace/tcp"
+	"nettrace/unit"
 )
 
 // recordings reads the connections of a shared capture.
@@ -97,4 +101,72 @@ func TestWhatIfSequence(t *testing.T) {
 	if diff := cmp.Diff(want, p.Sequence(true)); diff != "" {
 		t.Errorf("recorded (-) and predicted (+):\n%s", diff)
 	}
+}
+
+// Property: whatever the changes, a replay carries the bytes of the recording once and in order in both directions, closes
+// as it did, never goes back in time, and is the same each time.
+func TestPlaybackCarriesAll(t *testing.T) {
+	var all []*Recording
+	for _, name := range []string{"nagle-wwr-stall", "nagle-head-3mss1", "delack-server", "rr-4345-sender", "rtt20-sender", "bulk-gro-receiver", "bulk-nogro-receiver"} {
+		all = append(all, recordings(t, name)...)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		c := rapid.SampledFrom(all).Draw(t, "recording")
+		var list []string
+		for _, s := range []struct {
+			key    string
+			values []string
+		}{{"nodelay", []string{"on", "off"}}, {"gro", []string{"on", "off"}}, {"cork", []string{"on", "off"}}, {"gso-max-segs", []string{"1", "2", "3", "20"}}, {"initial-window", []string{"1", "2", "10", "100"}},
+			{"delayed-ack", []string{"0", "5000", "200000"}}, {"round-trip", []string{"1", "300", "20000"}}, {"rate", []string{"0", "10", "1000"}}} {
+			if rapid.Bool().Draw(t, s.key) {
+				host := rapid.SampledFrom([]string{"", "client.", "server."}).Draw(t, "host")
+				list = append(list, host+s.key+"="+rapid.SampledFrom(s.values).Draw(t, "value"))
+			}
+		}
+		changes := strings.Join(list, ",")
+		p, err := c.Play(nil, changes)
+		if err != nil {
+			t.Fatalf("%s: %v", changes, err)
+		}
+		if changes == "" {
+			p.changed = p.baseline
+		}
+		var next [2]uint64
+		last := unit.Nanos(0)
+		for _, k := range p.changed {
+			dir := boolIndex(k.fromServer)
+			if k.at < last {
+				t.Fatalf("%s: %s at %v follows one at %v", changes, k.describe(), k.at, last)
+			}
+			last = k.at
+			if k.flags&pcap.SYN != 0 {
+				continue
+			}
+			if k.seq != next[dir] {
+				t.Fatalf("%s: %s where byte %d was due", changes, k.describe(), next[dir])
+			}
+			next[dir] = k.end
+		}
+		for dir, want := range []uint64{c.bytes(false), c.bytes(true)} {
+			if next[dir] != want {
+				t.Fatalf("%s: %d bytes in direction %d, recorded %d", changes, next[dir], dir, want)
+			}
+		}
+		again, err := c.Play(nil, changes)
+		if err != nil || !slices.Equal(again.baseline, p.baseline) {
+			t.Fatalf("%s: a second replay differs (%v)", changes, err)
+		}
+	})
+}
+
+// BenchmarkPlay is the replay of a transfer of 1 MB, recovered and run.
+func BenchmarkPlay(b *testing.B) {
+	c := recordings(b, "rtt20-sender")[0]
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := c.Play(nil, ""); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(len(c.packets)*b.N)/b.Elapsed().Seconds(), "packets/s")
 }

@@ -62,24 +62,16 @@ func (s *simulation) build(h, peer *host, name string, n NIC, read, write int, s
 	g := &s.engine
 	h.traffic.counters = n.Counters
 	h.out = link{engine: g, frames: &s.frames, to: &peer.nic, picosPerByte: s.costs.linkPicosPerByte, latency: s.costs.latency}
-	h.nic = nic{engine: g, ring: make([]frameID, ringFrames), poll: &h.napi, delay: unit.Nanos(n.RXUsecs) * unit.Microsecond, limit: int(n.RXFrames), armed: true}
+	h.nic = nic{engine: g, ring: make([]frameID, ringFrames), poll: &h.napi, armed: true}
 	h.napi = napi{engine: g, costs: &s.costs, frames: &s.frames, nic: &h.nic, tcp: &h.tcp, traffic: &h.traffic}
 	h.tcp = socket{link: &h.out, app: &h.app, traffic: &h.traffic, mss: s.costs.mss}
 	h.app = app{engine: g, costs: &s.costs, random: newStream(seed, name+"/app"), tcp: &h.tcp, readBytes: read, writeBytes: write}
 	h.out.id, h.nic.id, h.napi.id, h.app.id = g.add(&h.out), g.add(&h.nic), g.add(&h.napi), g.add(&h.app)
-	policy, err := n.policy()
-	if err != nil {
-		return err
-	}
-	interval := n.interval(policy)
-	if interval == 0 {
-		return nil
-	}
-	h.moderator = &moderator{engine: g, policy: policy, high: n.RXUsecsHigh, interval: interval, traffic: &h.traffic, nic: &h.nic}
-	h.moderator.id = g.add(h.moderator)
-	phase := newStream(seed, name+"/moderation").below(uint64(interval))
-	h.moderator.start(unit.Nanos(phase))
-	return nil
+	var err error
+	h.moderator, err = h.nic.moderate(g, n, &h.traffic, func(interval unit.Nanos) unit.Nanos {
+		return unit.Nanos(newStream(seed, name+"/moderation").below(uint64(interval)))
+	})
+	return err
 }
 
 // Run simulates one run. The same arguments give the same Result, to the bit.
