@@ -17,7 +17,9 @@ type PacketRecord struct {
 	Offset      int64      `json:"offset"`
 	Time        unit.Nanos `json:"time_ns"`
 	Interface   int        `json:"interface"`
-	Length      int        `json:"length"` // bytes the packet had on the link
+	Device      uint32     `json:"device,omitempty"`    // the system's interface index, where the record tells
+	Direction   string     `json:"direction,omitempty"` // in or out, where the capture tells
+	Length      int        `json:"length"`              // bytes the packet had on the link
 	Captured    int        `json:"captured"`
 	Proto       string     `json:"proto"` // tcp, udp, icmp, ip, ip6, other
 	Src         string     `json:"src"`
@@ -80,6 +82,7 @@ func packets(ctx context.Context, src *source.Source, filter pcap.Filter, o Opti
 func (r *PacketRecord) fill(p *pcap.Packet, h *pcap.Header, m tcp.Mark, epoch unit.Nanos) {
 	*r = PacketRecord{Record: p.Record, Offset: p.Offset, Interface: p.Interface, Length: p.WireLen, Captured: p.CapLen,
 		Proto: proto(h), Payload: h.Payload, Conn: m.Connection, WirePackets: m.WirePackets, Flags: m.Flags.Names()}
+	r.Device, r.Direction = p.Device, [...]string{"", "in", "out"}[p.Direction]
 	if p.HasTime {
 		r.Time = p.Time - epoch
 	}
