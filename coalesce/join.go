@@ -50,13 +50,26 @@ func Join(outputs []Output, o Options) []*Host {
 // hostDir returns the folder that stands for the host: that of the file or, where a tree of /proc, /sys or a sosreport's
 // commands was recorded, the one that holds the tree.
 func hostDir(source string) string {
-	dir := path.Dir(source)
-	parts := strings.Split(dir, "/")
-	k := slices.IndexFunc(parts, func(p string) bool { return p == "sos_commands" || p == "proc" || p == "sys" })
-	if k < 0 {
-		return dir
+	parts := strings.Split(source, "/")
+	for k := range len(parts) - 1 {
+		if treeOf(parts[k], parts[k+1]) {
+			return cmp.Or(strings.Join(parts[:k], "/"), ".")
+		}
 	}
-	return cmp.Or(strings.Join(parts[:k], "/"), ".")
+	return path.Dir(source)
+}
+
+// treeOf reports whether a recorded tree begins with a folder that holds another folder or file.
+func treeOf(folder, in string) bool {
+	switch folder {
+	case "sos_commands":
+		return true
+	case "proc":
+		return slices.Contains([]string{"interrupts", "softirqs", "stat", "net", "irq", "sys", "lock_stat", "self"}, in)
+	case "sys":
+		return slices.Contains([]string{"class", "devices", "module", "kernel", "bus"}, in)
+	}
+	return false
 }
 
 func compareBool(a, b bool) int {

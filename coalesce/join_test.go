@@ -264,3 +264,14 @@ func TestShareNames(t *testing.T) {
 		t.Errorf("%d names, then %d", before, len(names.known))
 	}
 }
+
+func TestHostDir(t *testing.T) {
+	for source, want := range map[string]string{
+		"a/before.ethtool-S.20240305T101500.000Z.txt": "a", "x.txt": ".", "sos-1/sos_commands/networking/ethtool_-S_eth0": "sos-1", "sos-1/proc/interrupts": "sos-1",
+		"sos-1/sys/class/net/eth0/device/numa_node": "sos-1", "/proc/net/dev": ".", "proc/irq/61/smp_affinity_list": ".", "data/proc/hostA/interrupts.txt": "data/proc/hostA", "sys/hostB/nstat.txt": "sys/hostB",
+	} {
+		if got := hostDir(source); got != want {
+			t.Errorf("%s is of %q, want %q", source, got, want)
+		}
+	}
+}
