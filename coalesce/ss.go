@@ -144,19 +144,44 @@ func (s *Socket) details(words [][]byte) {
 		case !ok && k+1 < len(words) && (bytes.HasPrefix(words[k+1], []byte("wscale:")) || bytes.HasPrefix(words[k+1], []byte("rto:"))) && len(w) <= 16:
 			s.Congestion = string(w)
 		case ok:
-			s.detail(string(key), value)
+			s.detail(key, value)
 		}
 	}
 }
 
-func (s *Socket) detail(key string, value []byte) {
-	counts := map[string]*uint64{"mss": &s.MSS, "cwnd": &s.CWnd, "ssthresh": &s.SSThresh, "unacked": &s.Unacked, "lost": &s.Lost, "reordering": &s.Reordering,
-		"bytes_sent": &s.Sent, "bytes_retrans": &s.Resent, "bytes_received": &s.Received, "notsent": &s.NotSent}
-	if to := counts[key]; to != nil {
+// count returns the field of a detail that is a plain number, or nil.
+func (s *Socket) count(key []byte) *uint64 {
+	switch string(key) {
+	case "mss":
+		return &s.MSS
+	case "cwnd":
+		return &s.CWnd
+	case "ssthresh":
+		return &s.SSThresh
+	case "unacked":
+		return &s.Unacked
+	case "lost":
+		return &s.Lost
+	case "reordering":
+		return &s.Reordering
+	case "bytes_sent":
+		return &s.Sent
+	case "bytes_retrans":
+		return &s.Resent
+	case "bytes_received":
+		return &s.Received
+	case "notsent":
+		return &s.NotSent
+	}
+	return nil
+}
+
+func (s *Socket) detail(key, value []byte) {
+	if to := s.count(key); to != nil {
 		*to, _ = parseUint(value)
 		return
 	}
-	switch key {
+	switch string(key) {
 	case "rtt":
 		mean, _, _ := bytes.Cut(value, []byte{'/'})
 		s.RTT = millis(mean)
