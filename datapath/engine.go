@@ -22,6 +22,10 @@ const (
 	ackTimer                      // a delayed ACK is due
 	pacedSend                     // pacing lets the next packet go
 	synAnswered                   // the server answers a SYN
+	lockGranted                   // arg has the lock
+	lockDone                      // arg has done what it held the lock for
+	reclaimDue                    // descriptors are to be reclaimed
+	itemDrained                   // the consumer of ring arg has done an item
 )
 
 // event is something that happens to one component. Events are values of two words, which the compiler keeps in registers;
