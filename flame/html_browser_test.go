@@ -267,6 +267,18 @@ func TestHTMLInBrowser(t *testing.T) {
 		x.Quiet()
 	})
 
+	t.Run("nothing", func(t *testing.T) {
+		x := browser.Open(t, b)
+		none, _ := readFolded(t, []byte("a;b 1\n"))
+		none.pprof.Sample[0].Value = []int64{0, 0}
+		x.Visit(savedHTML(t, none, HTMLOptions{}))
+		time.Sleep(500 * time.Millisecond)
+		x.Slash()
+		x.Keys("b", kb.Enter)
+		expect(x, "matched", text1(x, "#matches"), "matched 0.00% in 0 boxes")
+		x.Quiet()
+	})
+
 	t.Run("hostile names", func(t *testing.T) {
 		x := browser.Open(t, b)
 		x.Visit(savedHTML(t, hostileProfile(t), HTMLOptions{Title: hostileName}))

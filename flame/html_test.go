@@ -182,6 +182,18 @@ func TestPagesOfAnySize(t *testing.T) {
 	}
 }
 
+// TestPageOfNothing: a page of samples that add up to nothing has its one column.
+func TestPageOfNothing(t *testing.T) {
+	b := newBuilder("x", &source.Ledger{})
+	b.location([]line{{symbol: "f"}}, "")
+	b.add(b.event("cycles", "", source.Pos{}), labels{}, []byte{1, 0, 0, 0}, 0, 0, place{})
+	p := &Profile{}
+	b.finish(p)
+	if u := unpack(t, htmlOf(t, p, HTMLOptions{})); len(u.head.Columns) != 1 || len(u.frame) != 1 {
+		t.Errorf("%d columns, %d nodes", len(u.head.Columns), len(u.frame))
+	}
+}
+
 // outline counts the tags of a page outside of its style and script.
 func outline(page string) int {
 	head, rest, _ := strings.Cut(page, "<style>")

@@ -13,7 +13,7 @@ func (h *packed) columns(p *Profile, t *callTree, first Column) {
 			if v == Samples {
 				at = 2 * i
 			}
-			if all[at].total == 0 || v == Samples && c.unitOf(e) == (Column{e.Name, Period}).unitOf(e) {
+			if all[at].total == 0 && at != index || v == Samples && c.unitOf(e) == (Column{e.Name, Period}).unitOf(e) {
 				continue
 			}
 			if err == nil && at|1 == index|1 && (v == Period || at == index) {
