@@ -170,10 +170,20 @@ func BenchmarkHostOutputs(b *testing.B) {
 		{"udp.nstat.txt", ReadNstat}, {"udp.nstat.json", ReadNstat}, {"udp.snmp.txt", ReadSNMP}, {"udp.netstat.txt", ReadNetstat}, {"udp.stat.txt", ReadStat},
 		{"veth.ip-s-s-link.txt", ReadIPLink}, {"veth.ip-s-link.json", ReadIPLink}, {"tc-s-qdisc.txt", ReadQdisc}, {"vmstat-i.txt", ReadVmstat}, {"netstat-ibdn.txt", ReadNetstatInterfaces},
 		{"ss.txt", ReadSockets}, {"netstat-s.txt", ReadNetstatSentences}, {"netstat-w.txt", ReadTraffic}, {"sysctl-dev.txt", ReadSysctl}, {"mpstat-P-ALL.txt", ReadSysstat}, {"vmstat.txt", ReadSystem},
-		{"perf-stat-I-x.txt", ReadPerfStat}, {"turbostat.txt", ReadTurbostat}, {"lspci-vv.txt", ReadLspci}, {"lscpu.txt", ReadNodes}, {"kernel-files.txt", ReadKernelFiles}, {"mail-table.txt", ReadMailTable}, {"perf-stat.txt", ReadPerfStat}, {"mpstat-I-ALL.json", ReadSysstat}, {"virtio.ethtool.txt", ReadLink}, {"ethtool-a.txt", ReadPause}, {"ethtool-x.txt", ReadRSS}, {"ethtool-n.txt", ReadFlowHash},
+		{"perf-stat-I-x.txt", ReadPerfStat}, {"turbostat.txt", ReadTurbostat}, {"lspci-vv.txt", ReadLspci}, {"lscpu.txt", ReadNodes}, {"kernel-files.txt", ReadKernelFiles}, {"mpstat-I-ALL.json", ReadSysstat}, {"virtio.ethtool.txt", ReadLink}, {"ethtool-a.txt", ReadPause}, {"ethtool-x.txt", ReadRSS}, {"ethtool-n.txt", ReadFlowHash},
 	} {
 		b.Run(c.file, func(b *testing.B) { benchmark(b, c.read, fixture(b, "settings", c.file)) })
 	}
+}
+
+// Outputs that do not begin their fixtures.
+func BenchmarkMailTable(b *testing.B) {
+	_, table, _ := strings.Cut(fixture(b, "settings", "mail-table.txt"), "\n\n")
+	benchmark(b, ReadMailTable, table)
+}
+
+func BenchmarkPerfStat(b *testing.B) {
+	benchmark(b, ReadPerfStat, strings.TrimPrefix(fixture(b, "settings", "perf-stat.txt"), "\n"))
 }
 
 func BenchmarkSoftnet(b *testing.B) {
