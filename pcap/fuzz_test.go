@@ -90,7 +90,8 @@ func FuzzDecode(f *testing.F) {
 }
 
 func FuzzParseFilter(f *testing.F) {
-	for _, expr := range []string{"tcp port 80 or 443", "not (src net 10/8 and vlan 5)", "src or dst portrange 1-100", "host 2001:db8::1 && less 100", "net 192.0.2.0 mask 255.255.255.0", "!icmp6||outbound"} {
+	for _, expr := range []string{"tcp port 80 or 443", "not (src net 10/8 and vlan 5)", "src or dst portrange 1-100", "host 2001:db8::1 && less 100", "net 192.0.2.0 mask 255.255.255.0", "!icmp6||outbound",
+		"tcp[tcpflags] & (tcp-syn|tcp-fin) != 0", "((ip[2:2] - ((ip[0]&0xf)<<2)) - ((tcp[12]&0xf0)>>2)) != 0", "len % 0 = 1 or ether[0:4] << 40 >= 1", "ip proto 6 and ether host 02:00:00:00:00:01 or arp"} {
 		f.Add(expr)
 	}
 	p := &Packet{LinkType: LinkRaw, Data: []byte(ip4(6, -1, 0, tcpOf(noOpts, "", "payload"))), CapLen: 47, WireLen: 47}

@@ -96,17 +96,6 @@ func (all notices) list() []Notice {
 	return list
 }
 
-// mergeNotices joins the notices of two parts of a capture.
-func mergeNotices(a, b []Notice) []Notice {
-	var all notices
-	for _, part := range [][]Notice{a, b} {
-		for i := range part {
-			all.sum(&part[i])
-		}
-	}
-	return all.list()
-}
-
 // noticed takes an ICMP packet into account.
 func (t *Tracker) noticed(p *pcap.Packet, h *pcap.Header, now unit.Nanos) {
 	if !t.notices.take(p, h, now) {

@@ -181,10 +181,7 @@ func keepFlows(list []Flow, most int) []Flow {
 	return list
 }
 
-// mergeFlows joins the flows of two parts of a capture that hold different ones.
-func mergeFlows(a, b []Flow, most int) []Flow { return keepFlows(slices.Concat(a, b), most) }
-
-// seen reports whether the flow was captured at the end that sends in a direction, and how sure that is.
+// atSender reports whether the signs say that the flow was captured at the end that sends in a direction.
 func (f *Flow) atSender(dir int) bool {
 	return f.Side.Place == endNames[dir] && f.Side.Confidence >= finding.Low && len(f.Side.Reasons) > 0
 }

@@ -8,7 +8,6 @@ import (
 
 	"nettrace/finding"
 	"nettrace/source"
-	"nettrace/unit"
 )
 
 // flowTrial is the UDP flows to one address before a rule.
@@ -103,6 +102,3 @@ func (t *flowTrial) show(filter string) finding.Advice {
 	}
 	return finding.Advice{Text: fmt.Sprintf("to see them in Wireshark: %s.addr == %s && udp%s%s", family, server.Addr(), port, filter), Reference: "wireshark-filter(4)"}
 }
-
-// rate prints bits per second.
-func rate(bits int64) string { return unit.Number(float64(bits)/1e6) + " Mbit/s" }
