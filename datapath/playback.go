@@ -3,6 +3,7 @@ package datapath
 import (
 	"fmt"
 	"math"
+	"net/netip"
 	"slices"
 	"strings"
 
@@ -28,6 +29,9 @@ type Playback struct {
 	Warnings    []string   `json:"warnings"`
 
 	baseline, changed []recordedPacket
+	setup             setup // of the changed run, or of the baseline
+	addresses         [2]netip.AddrPort
+	start             unit.Nanos // of the recording
 }
 
 // Played is what was recovered of one end.
@@ -97,6 +101,7 @@ func (c *Recording) Play(nic *NIC, changes string) (*Playback, error) {
 	for end, b := range behaviours {
 		p.Ends[end] = b.played()
 	}
+	p.setup, p.addresses, p.start = base, [2]netip.AddrPort{c.Client, c.Server}, c.packets[0].at
 	var err error
 	if p.baseline, err = base.run(); err != nil {
 		return nil, err
@@ -109,6 +114,7 @@ func (c *Recording) Play(nic *NIC, changes string) (*Playback, error) {
 	if err != nil {
 		return nil, err
 	}
+	p.setup = *changed
 	if p.changed, err = changed.run(); err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 type replayFlags struct {
 	workloads, settings               []string
 	against, sweep, plot, nic, output string
+	write, at                         string
 	seeds                             int
 	connection, explain               int64
 	published, fit, packets           bool
@@ -38,6 +39,7 @@ workloads: stream:BYTES,DEPTH (--set dma=per-fragment, per-page, none), send:BYT
 client. and server. before a name set one host.`,
 		Example: `  nettrace replay fixtures/pcap/nagle-wwr-stall.pcap --set nodelay=on
   nettrace replay fixtures/pcap/delack-server.pcap --explain 8
+  nettrace replay fixtures/pcap/nagle-wwr-stall.pcap --set nodelay=on --write nodelay.pcapng --at wire
   nettrace replay fixtures/pcap/rr-4345-sender.pcap --nic mlx4 --set rx-usecs=64,adaptive-rx=off
   nettrace replay --workload rr:4344,1 --workload rr:4345,1 --set adaptive-rx=on
   nettrace replay --workload rr:4345,1 --against adaptive-rx=off --seeds 5
@@ -56,6 +58,8 @@ client. and server. before a name set one host.`,
 	cmd.Flags().StringVar(&f.nic, "nic", "", "put a card with this driver's interrupt moderation into both hosts of a recording")
 	cmd.Flags().Int64Var(&f.connection, "connection", 0, "replay only the connection of this number of the capture")
 	cmd.Flags().BoolVar(&f.packets, "packets", false, "list the packets of the replay of a capture")
+	cmd.Flags().StringVar(&f.write, "write", "", "write the packets of the replay of a capture into this pcapng file")
+	cmd.Flags().StringVar(&f.at, "at", "", "with --write: where they are captured: client, server or wire; where the recording was, if not given")
 	cmd.Flags().Int64Var(&f.explain, "explain", 0, "show where the time of the transaction or exchange of this number went")
 	cmd.Flags().IntVar(&f.seeds, "seeds", datapath.DefaultSeeds, "runs that a prediction rests on")
 	cmd.Flags().BoolVar(&f.published, "published", false, "predict the published figures instead: all tables, or those named")

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"os"
 	"strings"
 
 	"nettrace/analyze"
@@ -43,7 +44,30 @@ func (e *env) playRecordings(ctx context.Context, paths []string, f *replayFlags
 	if len(list) == 0 {
 		return failed("no connection with data among the inputs; nettrace flows lists the connections")
 	}
+	if f.write != "" {
+		return e.writePlayed(list, f)
+	}
 	return e.showPlaybacks(list, f, style)
+}
+
+// writePlayed writes the one connection that was replayed as a capture.
+func (e *env) writePlayed(list []*datapath.Playback, f *replayFlags) error {
+	if len(list) > 1 {
+		return usage("--write: %d connections; choose one with --connection", len(list))
+	}
+	out, err := os.Create(f.write)
+	if err != nil {
+		return couldNot(err)
+	}
+	err = list[0].WriteCapture(out, f.at, "nettrace")
+	if cerr := out.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		os.Remove(f.write)
+		return failed("--write %s: %v", f.write, err)
+	}
+	return nil
 }
 
 func (e *env) showPlaybacks(list []*datapath.Playback, f *replayFlags, style report.Style) error {
