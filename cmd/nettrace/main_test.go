@@ -98,6 +98,7 @@ func example(t *testing.T, line string) {
 		}
 		stdin, line = bytes.NewReader(data), rest
 	}
+	line, _, _ = strings.Cut(line, " > ")
 	args := words(line)
 	if len(args) < 2 || args[0] != "nettrace" {
 		t.Fatalf("%q is no nettrace command", line)
@@ -105,13 +106,15 @@ func example(t *testing.T, line string) {
 	if args[1] == "demo" {
 		args[2] = filepath.Join(t.TempDir(), args[2])
 	}
+	product := false // a file is the product
 	for i, arg := range args[:len(args)-1] {
-		if arg == "-o" && strings.Contains(args[i+1], ".") { // a file is the product
+		if (arg == "-o" || arg == "--write" || arg == "--plot") && strings.Contains(args[i+1], ".") {
 			args[i+1] = filepath.Join(t.TempDir(), args[i+1])
+			product = true
 		}
 	}
 	code, stdout, stderr := command(t, stdin, args[1:]...)
-	if code != exitDone || stdout == "" && !strings.Contains(line, " -o ") {
+	if code != exitDone || stdout == "" && !product {
 		t.Errorf("exit %d, %d bytes of output, stderr %q", code, len(stdout), stderr)
 	}
 }
