@@ -100,7 +100,7 @@ func (c *chart) sweepLine(s *datapath.Sweep, line, lines int) {
 		for k, a := range s.Axes[1:] {
 			name = append(name, a.Key+"="+strconv.FormatFloat(s.Points[line].Values[k+1], 'f', -1, 64))
 		}
-		c.printf(`<text class="s%d" x="%d" y="%d" stroke-width="0.3">%s</text>`+"\n", line%lineStyles, chartLeft+8, chartTop+14+14*line, strings.Join(name, " "))
+		c.printf(`<text class="end s%d" x="%d" y="%d" stroke-width="0.3">%s</text>`+"\n", line%lineStyles, chartWidth-chartRight-8, chartTop+14+14*line, strings.Join(name, " "))
 	}
 }
 
