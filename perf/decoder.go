@@ -126,7 +126,7 @@ func (d *decoder) takeRest(s *sampleLine) bool {
 		d.event.Payload = append(d.event.Payload, s.rest...)
 		return false
 	}
-	if address, text, ok := cutAddress(s.rest); ok {
+	if address, text, ok := cutAddress(cutBranch(s.rest)); ok {
 		if second, behind, ok := cutAddress(text); ok && (isBlank(text[0]) || len(text) >= 8+len(behind)) {
 			address, text = second, behind // -F +addr: the data's address comes before the instruction's, both padded
 		}

@@ -56,7 +56,7 @@ func (s *sampleLine) parseTimeOnly(line []byte) bool {
 		return false
 	}
 	*s = sampleLine{}
-	s.comm = trimLeft(s.cutCPU(trimRight(line[:start])))
+	s.comm = trimLeft(s.cutCPU(cutTimeOfDay(trimRight(line[:start]))))
 	return s.finish(line, start, end)
 }
 
@@ -121,7 +121,7 @@ func nextTime(line []byte, from int) (start, end int) {
 
 // identify takes the thread name and identifiers that end at the end of before: comm, tid or pid/tid, [cpu], misc.
 func (s *sampleLine) identify(before []byte) bool {
-	before = s.cutCPU(trimRight(before))
+	before = s.cutCPU(cutTimeOfDay(trimRight(before)))
 	rest, token := cutLastToken(before)
 	pid, tid, both := bytes.Cut(token, []byte("/"))
 	if !both {
@@ -160,6 +160,36 @@ func (s *sampleLine) cutCPU(b []byte) []byte {
 	}
 	s.cpu, s.hasCPU = cpu, true
 	return rest
+}
+
+// cutTimeOfDay takes what -F +tod prints, "2026-11-30 16:31:22.123456", off the end of b.
+func cutTimeOfDay(b []byte) []byte {
+	rest, clock := cutLastToken(b)
+	if len(clock) < len("16:31:22.123456") || clock[2] != ':' || clock[5] != ':' || clock[8] != '.' {
+		return b
+	}
+	rest, date := cutLastToken(rest)
+	if len(date) != len("2026-11-30") || date[4] != '-' || date[7] != '-' || !isDigit(date[0]) {
+		return b
+	}
+	return rest
+}
+
+// cutBranch takes what -F +flags prints of a branch off the front of what follows the event ("tr end  call"), and its
+// target off the end (" => ADDRESS SYMBOL").
+func cutBranch(rest []byte) []byte {
+	for {
+		token, behind := cutToken(rest)
+		switch string(token) {
+		case "call", "return", "jcc", "jmp", "int", "iret", "syscall", "sysret", "async", "hw", "tx", "abrt", "tr", "strt", "end", "vmentry", "vmexit", "(x)":
+			rest = behind
+			continue
+		}
+		if i := bytes.Index(rest, []byte(") => ")); i >= 0 {
+			rest = rest[:i+1]
+		}
+		return rest
+	}
 }
 
 // isMisc reports whether token can be the misc column of perf script: K, U, H, G, g for the mode, M, E, S, Sp for records.

@@ -37,6 +37,8 @@ func TestSampleLine(t *testing.T) {
 		{"a 1 621.000803:  4006 main (/a)", want{"a", none, 1, none, 621000803000, 0, "", "4006 main (/a)"}},
 		{"swapper     0 [012] 2281339.604067:   20834821 cycles:", want{"swapper", none, 0, 12, 2281339604067000, 20834821, "cycles", ""}},
 		{"a 1 [000] 5.000001: 10 cpu/mem-loads,ldlat=30/P: ", want{"a", none, 1, 0, 5000001000, 10, "cpu/mem-loads,ldlat=30/P", ""}},
+		{"my app 2 7/8 [000] 2026-11-30 16:31:22.123456   5.000001: 10 cycles: ", want{"my app 2", 7, 8, 0, 5000001000, 10, "cycles", ""}},
+		{"2026-11-30 16:31:22 7 [000] 5.000001: 10 cycles: ", want{"2026-11-30 16:31:22", none, 7, 0, 5000001000, 10, "cycles", ""}},
 		{"VM: 1234 VCPU:001 qemu 7 [000] 5.000001: 10 cycles: ", want{"qemu", none, 7, 0, 5000001000, 10, "cycles", ""}},
 		{"a 1 99999999999999.5: 99999999999999999999 cycles: ", want{"a", none, 1, none, -1, 1<<63 - 1, "cycles", ""}}, // beyond an int64
 	} {

@@ -232,3 +232,15 @@ func TestAllocations(t *testing.T) {
 		t.Errorf("%v allocations a sample", n)
 	}
 }
+
+// TestBranch: what -F +flags prints before the only frame, and the target behind it, are no part of the frame.
+func TestBranch(t *testing.T) {
+	const frame = "ffffffff81b6ccb0 _copy_to_iter+0x80 ([kernel.kallsyms])"
+	for _, rest := range []string{frame, "jmp    " + frame, "tr end  call   " + frame, "jcc  " + frame + " => ffffffff81b6ccb4 f+0x84 ([kernel.kallsyms])"} {
+		r, _ := readAll(t, []byte("swapper     0 [001]   621.000808:          1 branches:   "+rest+"\n"))
+		e, err := r.Next()
+		if err != nil || len(e.Stack) != 1 || e.Stack[0].Symbol != "_copy_to_iter" || e.Stack[0].DSO != "[kernel.kallsyms]" || e.Stack[0].Offset != 0x80 {
+			t.Errorf("%q: %+v, %v", rest, e, err)
+		}
+	}
+}
