@@ -98,7 +98,9 @@ func rename(v any, name string) any {
 		}
 	case map[string]any:
 		for k := range v {
-			v[k] = rename(v[k], name)
+			if v[k] = rename(v[k], name); k == "predicted" { // a prediction reads a recording again, which standard input cannot be
+				v[k] = nil
+			}
 		}
 	}
 	return v
@@ -107,6 +109,9 @@ func rename(v any, name string) any {
 func TestStandardInputEqualsTheFile(t *testing.T) {
 	t.Chdir(root)
 	for _, file := range fixtureFiles(t) {
+		if strings.HasSuffix(file, ".gmon") { // the path tells what was sampled: pmcstat -g writes EVENT/OBJECT.gmon
+			continue
+		}
 		data, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
