@@ -23,7 +23,7 @@ func packetsCommand(e *env) *cobra.Command {
   nettrace packets fixtures/pcap/rr-4345-wire.pcap 'src host 192.0.2.1 and tcp' -o ndjson
   nettrace packets fixtures/pcap/rr-4345-wire.pcap 'tcp[tcpflags] & tcp-push != 0 and greater 100'
   nettrace packets fixtures/pcap/loss-queue-sender.pcap --flags wireshark
-  nettrace packets fixtures/pcap/loss-queue-sender.pcap --with retransmission,gap --write lost.pcapng`,
+  nettrace packets fixtures/pcap/loss-queue-sender.pcap --with retransmission,gap --write -`,
 		Args: cobra.MinimumNArgs(1),
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "text", "text or ndjson")
