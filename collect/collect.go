@@ -42,7 +42,6 @@ type step struct {
 	command   string // writes to stdout, or to $OUT
 	needs     string // program that must be there
 	root      bool
-	toFile    bool // the command writes $OUT itself
 	cost      string
 	questions []Question // nil is all
 }
@@ -56,7 +55,6 @@ type plan struct {
 	settings    []step
 	counters    []step
 	recordings  []step
-	footer      string
 }
 
 // Script returns the script. It is for a POSIX shell, changes nothing on the machine, and goes on where a program is

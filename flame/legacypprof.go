@@ -60,6 +60,11 @@ func isLegacyCPU(head []byte) bool {
 	return false
 }
 
+// cutLegacy reports whether a text ends within a line: its writers end each one. The binary profile tells its own end.
+func cutLegacy(data []byte) bool {
+	return !isLegacyCPU(data) && len(data) > 0 && data[len(data)-1] != '\n'
+}
+
 // legacyRecord is a line with values and a stack.
 var legacyRecord = regexp.MustCompile(`^\s*\d+[^@]*@(\s+0x[[:xdigit:]]+)*\s*$`)
 

@@ -120,6 +120,9 @@ func ReadPprof(in *source.Input, ledger *source.Ledger) (*Profile, error) {
 	if err != nil {
 		return nil, &source.SyntaxError{Pos: start, Msg: "not a whole pprof profile (" + err.Error() + "); write it again, or look whether its copy was cut"}
 	}
+	if isLegacyPprof(data) && cutLegacy(data) {
+		ledger.Add("cut-input", source.Warning, source.Pos{Source: start.Source, Offset: int64(len(data))}, 1, "the text ends within a line; the stacks before it are read, what followed is missing")
+	}
 	p := &Profile{Source: start.Source, Line: start.Line, Format: "pprof"}
 	f := pprofFolder{builder: newBuilder(start.Source, ledger), places: start, fields: FieldLabels()}
 	f.types(parsed)
