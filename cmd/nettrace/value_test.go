@@ -5,7 +5,6 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,10 +16,10 @@ import (
 // value expects values in the JSON that the last command printed (of lines of JSON: in the list of them):
 //
 //	value findings[rule=tcp/timeout].measures[name=timeouts].value 1
-//	value flows.# 1
+//	value flows.len() 1
 //
-// A path is names and steps between dots: NAME is a field, N an element, * all, # the number of what was found so far
-// (elements of a list where that is one), + its sum; [FIELD=VALUE] keeps the elements whose field has that value,
+// A path is names and steps between dots: NAME is a field, N an element, * all, len() the number of what was found so far
+// (elements of a list where that is one), sum() its sum; [FIELD=VALUE] keeps the elements whose field has that value,
 // [FIELD*VALUE] those whose field contains it. A list is walked into by a name. What a path yields is compared as words
 // between blanks; one that yields nothing is "none". A number is rounded to the decimals of what is wanted, if that has any.
 // With "!" the values must differ.
@@ -87,9 +86,9 @@ func steps(path string) (list []string) {
 func walk(at []any, path string) ([]any, error) {
 	for _, step := range steps(path) {
 		switch {
-		case step == "#":
+		case step == "len()":
 			at = []any{json.Number(strconv.Itoa(len(spread(at))))}
-		case step == "+":
+		case step == "sum()":
 			sum := 0.0
 			for _, v := range spread(at) {
 				n, err := strconv.ParseFloat(word(v), 64)
@@ -110,21 +109,12 @@ func walk(at []any, path string) ([]any, error) {
 	return at, nil
 }
 
-// spread replaces lists by their elements, objects by their values in order of names.
+// spread replaces lists by their elements.
 func spread(at []any) (list []any) {
 	for _, v := range at {
-		switch v := v.(type) {
-		case []any:
-			list = append(list, v...)
-		case map[string]any:
-			if len(at) > 1 {
-				list = append(list, v)
-				continue
-			}
-			for _, name := range slices.Sorted(maps.Keys(v)) {
-				list = append(list, v[name])
-			}
-		default:
+		if l, isList := v.([]any); isList {
+			list = append(list, l...)
+		} else {
 			list = append(list, v)
 		}
 	}
@@ -229,27 +219,26 @@ func xmlTexts(text string) (texts []string, err error) {
 
 func TestValue(t *testing.T) {
 	doc, err := documents(`{
- "list": [{"name": "a [b]", "n": 1.25, "more": [1, 2]}, {"name": "c", "n": 3, "more": []}], "no": null, "text": "two words", "m": {"z": 1, "y": "t"}}`)
+ "list": [{"name": "a [b]", "n": 1.26, "more": [1, 2]}, {"name": "c", "n": 3, "more": []}], "no": null, "text": "two words"}`)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{
-		"list.#":              "2",
-		"list.n":              "1.25 3",
-		"list.n.+":            "4.25",
-		"list[name=c].n":      "3",
-		"list[name=a [b]].n":  "1.3",
-		"list[name*b].more":   "1 2",
-		"list[name*b].more.1": "2",
-		"list[name=c].more.#": "0",
-		"list[name=x].#":      "0",
-		"list[name=x].n":      "none",
-		"no":                  "null",
-		"text":                "two words",
-		"m":                   "t 1",
-		"absent":              "none",
-		"list.0.name":         "a [b]",
-		"list[more=1 2].name": "a [b]",
+		"list.len()":              "2",
+		"list.n":                  "1.26 3",
+		"list.n.sum()":            "4.26",
+		"list[name=c].n":          "3",
+		"list[name=a [b]].n":      "1.3",
+		"list[name*b].more":       "1 2",
+		"list[name*b].more.1":     "2",
+		"list[name=c].more.len()": "0",
+		"list[name=x].len()":      "0",
+		"list[name=x].n":          "none",
+		"no":                      "null",
+		"text":                    "two words",
+		"absent":                  "none",
+		"list.0.name":             "a [b]",
+		"list[more=1 2].name":     "a [b]",
 	} {
 		got, err := walk([]any{doc}, path)
 		if err != nil || !slices.EqualFunc(wordsOf(got), strings.Fields(want), equal) {
