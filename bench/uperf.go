@@ -165,7 +165,7 @@ func (r *uperf) add(name string, point uperfPoint) *uperfTxn {
 			r.ledger.Add("too-many-results", source.Warning, point.pos, 1, "more than 1,000 transactions in one profile; the rest is left out")
 			return r.txns[n-1]
 		}
-		r.txns = append(r.txns, &uperfTxn{name: name})
+		r.txns = append(r.txns, &uperfTxn{name: printable([]byte(name))})
 		n++
 	}
 	t := r.txns[n-1]
