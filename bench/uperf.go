@@ -159,13 +159,14 @@ func (r *uperf) updates(line []byte, pos source.Pos) bool {
 }
 
 func (r *uperf) add(name string, point uperfPoint) *uperfTxn {
+	name = printable([]byte(name))
 	n := len(r.txns)
 	if n == 0 || r.txns[n-1].name != name {
 		if n == maxTxns {
 			r.ledger.Add("too-many-results", source.Warning, point.pos, 1, "more than 1,000 transactions in one profile; the rest is left out")
 			return r.txns[n-1]
 		}
-		r.txns = append(r.txns, &uperfTxn{name: printable([]byte(name))})
+		r.txns = append(r.txns, &uperfTxn{name: name})
 		n++
 	}
 	t := r.txns[n-1]
