@@ -66,7 +66,8 @@ func judgeCliffs(results *Results, p finding.Params) []finding.Finding {
 
 // cliff reports whether the rate falls by more than the size explains.
 func (st step) cliff(p finding.Params) bool {
-	return st.rates[0] > 0 && float64(st.sizes[1]) <= p["max-growth"]*float64(st.sizes[0]) && st.rates[1] < (1-p["min-loss"])*st.expected
+	return st.rates[0] > 0 && st.rates[1] >= 0 && // a rate below 0 is damage
+		float64(st.sizes[1]) <= p["max-growth"]*float64(st.sizes[0]) && st.rates[1] < (1-p["min-loss"])*st.expected
 }
 
 // step returns the step to the i-th size.

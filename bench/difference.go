@@ -100,7 +100,7 @@ func (b beforeAfter) finding(c Comparison, p finding.Params) finding.Finding {
 		name = "the benchmark"
 	}
 	change := c.DifferencePercent / 100
-	loss := -change * float64(better(c.Unit))
+	loss := min(-change*float64(better(c.Unit)), 1) // a rate below 0 is damage
 	proven := c.Significant && math.Abs(change) >= p["min-change"]
 	f := finding.Finding{
 		Severity:   finding.Info,
