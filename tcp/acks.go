@@ -76,7 +76,7 @@ func (d *direction) repeats(sent *direction, s *segment) bool {
 // advance judges a packet without payload that acknowledges so many new bytes.
 func (t *shard) advance(c *conn, dir int, s *segment, bytes uint64) Flags {
 	sent := &c.dir[1-dir]
-	a := &sent.acks
+	a := t.acknowledgements(sent)
 	a.advancing++
 	a.bytes += bytes
 	degree := float64(bytes) / float64(sent.segmentSize())
@@ -96,6 +96,14 @@ func (t *shard) advance(c *conn, dir int, s *segment, bytes uint64) Flags {
 	}
 	t.note(c, stretchACK, exemplarOf(1-dir, s, int64(bytes)))
 	return FlagStretchACK
+}
+
+// acknowledgements returns the sums of how the direction was acknowledged, made if need be.
+func (t *shard) acknowledgements(d *direction) *acks {
+	if d.acks == nil {
+		d.acks = t.ackPool.take()
+	}
+	return d.acks
 }
 
 // receiveMSS returns RMSS: the MSS option of this end, or what the data from the other end fits where it is not known.

@@ -172,7 +172,9 @@ func (d *direction) activity() Activity {
 		a.Loss = d.recovery.loss.summary()
 		a.PathMTU = d.recovery.stuck.holes
 	}
-	a.DuplicateSACKs = int64(d.acks.duplicateSACKs)
+	if d.acks != nil {
+		a.DuplicateSACKs = int64(d.acks.duplicateSACKs)
+	}
 	if d.limit != nil {
 		a.Limits = d.limit.times
 	}
@@ -201,6 +203,9 @@ func (m *tails) summary() Tails {
 }
 
 func (a *acks) summary() ACKs {
+	if a == nil {
+		return ACKs{}
+	}
 	sum := ACKs{
 		Advancing: int64(a.advancing), Stretch: int64(a.stretch), Big: int64(a.big),
 		Bytes: int64(a.bytes), StretchBytes: int64(a.stretchBytes), BigBytes: int64(a.bigBytes), LargestDegree: float64(a.largest),

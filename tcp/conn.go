@@ -14,8 +14,8 @@ const (
 // none marks a time that is not known.
 const none unit.Nanos = -1 << 62
 
-// conn is a live connection. Everything in it is of fixed size; the parts that few connections need (recovery, events)
-// are made when they are.
+// conn is a live connection. Everything in it is of fixed size; the parts that not every connection needs are made when it
+// does.
 type conn struct {
 	flow
 	began            beginning
@@ -29,7 +29,7 @@ type conn struct {
 	syn, synACK, ack unit.Nanos // times of the last SYN, the first SYN-ACK, and the first packet of the client after it
 	dir              [2]direction
 	copies           copies
-	exchanges        exchanges
+	exchanges        *exchanges // nil before the first request
 	events           *events
 }
 
@@ -95,7 +95,7 @@ type direction struct {
 	largest                                     uint32 // payload
 	vlan                                        uint16
 
-	acks    acks
+	acks    *acks // nil before the first packet that only acknowledges
 	rtt     rtt
 	message message
 	tails   *tails // nil before the first full-sized packet

@@ -52,6 +52,14 @@ type exchangeKind struct {
 	packets           [3]uint32
 }
 
+// turns returns the connection's exchanges, made if need be.
+func (t *shard) turns(c *conn) *exchanges {
+	if c.exchanges == nil {
+		c.exchanges = t.turnPool.take()
+	}
+	return c.exchanges
+}
+
 // requested notes new data from the client. pending says that the client has not acknowledged all of the server's data.
 func (e *exchanges) requested(s *segment, pending bool) {
 	if e.phase == responding {
@@ -69,7 +77,7 @@ func (e *exchanges) requested(s *segment, pending bool) {
 
 // responded notes new data from the server. What it says before the first request is a greeting.
 func (e *exchanges) responded(s *segment) {
-	if e.phase == idle {
+	if e == nil || e.phase == idle {
 		return
 	}
 	e.phase = responding
@@ -82,6 +90,7 @@ func (e *exchanges) responded(s *segment) {
 // acknowledged notes a packet without payload.
 func (e *exchanges) acknowledged(dir int) {
 	switch {
+	case e == nil:
 	case dir == ServerToClient && e.phase == requesting:
 		e.now.shape.serverPackets = plus(e.now.shape.serverPackets, 1)
 	case dir == ServerToClient && e.phase == responding:
@@ -92,10 +101,17 @@ func (e *exchanges) acknowledged(dir int) {
 }
 
 // withdraw takes the request back, for a Fast Open SYN whose data the server did not take.
-func (e *exchanges) withdraw() { e.now.request, e.now.shape.requestPackets = 0, 0 }
+func (e *exchanges) withdraw() {
+	if e != nil {
+		e.now.request, e.now.shape.requestPackets = 0, 0
+	}
+}
 
 // complete ends the exchange at hand if it has a response.
 func (e *exchanges) complete() {
+	if e == nil {
+		return
+	}
 	if e.phase == responding {
 		e.count++
 		time := max(0, e.now.last-e.now.start)

@@ -246,7 +246,7 @@ func (t *shard) data(c *conn, dir int, s *segment) (f Flags) {
 	default:
 		f |= t.late(c, dir, s)
 		d.high = max(d.high, s.end)
-		d.rtt.sent(s, true)
+		t.timing(d).sent(s, true)
 		if f&FlagReordered == 0 {
 			d.idents.resent(h.ID, s.wire)
 		}
@@ -274,13 +274,13 @@ func (t *shard) fresh(c *conn, dir int, s *segment) (f Flags) {
 	d.unique += s.end - s.start
 	c.dir[1-dir].turn()
 	if dir == ClientToServer {
-		c.exchanges.requested(s, c.dir[ServerToClient].outstanding())
+		t.turns(c).requested(s, c.dir[ServerToClient].outstanding())
 	} else {
 		c.exchanges.responded(s)
 	}
 	f |= t.write(c, dir, s)
 	d.high = s.end
-	d.rtt.sent(s, false)
+	t.timing(d).sent(s, false)
 	if s.header.HasID && s.header.Flags&pcap.SYN == 0 {
 		d.idents.next(s.header.ID, s.wire)
 	}

@@ -187,7 +187,7 @@ func (t *shard) sacked(c *conn, d *direction, s *segment, ack uint64) bool {
 		d.recoveryPoint = max(d.recoveryPoint, d.high)
 		return false
 	}
-	d.acks.duplicateSACKs++
+	t.acknowledgements(d).duplicateSACKs++
 	if d.recovery == nil {
 		return true
 	}

@@ -9,9 +9,12 @@ import "nettrace/unit"
 // unless the echoed timestamp tells which of the sendings was acknowledged (RFC 7323 section 4).
 type rtt struct {
 	times    durations
-	flight   [4]timed
+	flight   *flight // nil before the first packet
 	inFlight uint8
 }
+
+// flight are packets in flight, in the order of sending.
+type flight [4]timed
 
 // timed is a packet whose acknowledgement is awaited. Sequence numbers are those of the header.
 type timed struct {
@@ -21,6 +24,14 @@ type timed struct {
 	hasStamp   bool
 	again      bool // one of several sendings of the data
 	sampled    bool // by the ACK of its first part
+}
+
+// timing returns the direction's times, with room for packets in flight.
+func (t *shard) timing(d *direction) *rtt {
+	if d.rtt.flight == nil {
+		d.rtt.flight = t.flightPool.take()
+	}
+	return &d.rtt
 }
 
 // sent times a packet, if there is room. again says that its data was sent before.

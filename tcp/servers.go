@@ -43,8 +43,10 @@ func (s servers) add(c *conn, client, server netip.AddrPort, did *[2]Activity, o
 	sum.Connections++
 	sum.Openings.add(opening)
 	sum.Start, sum.End = min(sum.Start, c.start), max(sum.End, c.last)
-	sum.Exchanges += int64(c.exchanges.count)
-	sum.ExchangeTime += c.exchanges.total
+	if e := c.exchanges; e != nil {
+		sum.Exchanges += int64(e.count)
+		sum.ExchangeTime += e.total
+	}
 	for i := range did {
 		sum.Directions[i].add(&did[i])
 		sum.MSS[i] = smallest(sum.MSS[i], int(c.dir[i].size))

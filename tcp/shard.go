@@ -12,6 +12,9 @@ type shard struct {
 	eventPool   pool[events]
 	limitPool   pool[limit]
 	ringPool    pool[ackRing]
+	flightPool  pool[flight]
+	ackPool     pool[acks]
+	turnPool    pool[exchanges]
 	stallPool   pool[stalls]
 	examplePool pool[examples]
 
@@ -48,8 +51,11 @@ func (t *shard) finish(c *conn, end unit.Nanos) {
 		t.recoveries.give(c.dir[i].recovery)
 		t.tailPool.give(c.dir[i].tails)
 		t.stallPool.give(c.dir[i].waits.stalls)
+		t.flightPool.give(c.dir[i].rtt.flight)
+		t.ackPool.give(c.dir[i].acks)
 		t.account(c.dir[i].limit)
 	}
+	t.turnPool.give(c.exchanges)
 	t.forget(c.events)
 	*c = conn{}
 }

@@ -136,6 +136,9 @@ func (d *direction) offer() Offer {
 }
 
 func (e *exchanges) summary() Exchanges {
+	if e == nil {
+		return Exchanges{}
+	}
 	s := Exchanges{Count: int64(e.count), Overlapping: int64(e.overlapping), Total: e.total, Times: e.times.summary()}
 	if k := e.most(); k != nil {
 		n := float64(k.summed)
