@@ -23,7 +23,7 @@ import (
 func compareCommand(e *env) *cobra.Command {
 	var in inputFlags
 	var output, color, ministat, by string
-	var labels []string
+	var labels, params []string
 	o := bench.CompareOptions{}
 	cmd := &cobra.Command{
 		Use:   "compare A B...",
@@ -53,6 +53,7 @@ both sides.`,
 	cmd.Flags().Float64Var(&o.Confidence, "confidence", 95, "in percent: 80, 90, 95, 98, 99 or 99.5")
 	cmd.Flags().StringVar(&by, "by", "", "make the sets by the values of this setting, over all arguments together")
 	cmd.Flags().StringArrayVar(&labels, "label", nil, "name of a set, once for each argument in their order")
+	cmd.Flags().StringArrayVar(&params, "param", nil, "a threshold of the findings, as RULE.NAME=VALUE (see nettrace explain RULE)")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		switch {
 		case compareWriter(output, report.Style{}) == nil:
@@ -69,7 +70,11 @@ both sides.`,
 		if ministat == "2015" {
 			o.Ministat = bench.Ministat2015
 		}
-		results, err := e.results(cmd.Context(), args, analyze.Options{Stdin: e.stdin, Format: in.format})
+		set, err := parameters(params)
+		if err != nil {
+			return err
+		}
+		results, err := e.results(cmd.Context(), args, analyze.Options{Stdin: e.stdin, Format: in.format, Symbols: in.symbols, Inlined: in.inlined, Params: set})
 		if err != nil {
 			return err
 		}

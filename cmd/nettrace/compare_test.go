@@ -59,6 +59,8 @@ func TestCompareCommand(t *testing.T) {
 		"nothing to draw":   {[]string{"-o", "svg", at("netperf-tcp_rr.classic.txt")}, 1, "nothing to draw"},
 		"profiles":          {[]string{at("clean-bypass-disabled.folded"), at("clean-bypass-enabled.folded")}, 0, "+9.36 points  mtx_lock_sleep"},
 		"alike":             {[]string{at("bypass-disabled.folded"), at("bypass-enabled.folded")}, 0, "the profiles of both sides are alike"},
+		"param":             {[]string{"--param", "stack/dma-map-share.warning=20", at("clean-bypass-disabled.folded"), at("clean-bypass-enabled.folded")}, 0, "cost the same\nnote  2 findings"},
+		"bad param":         {[]string{"--param", "stack/dma-map-shar.warning=20", "a", "b"}, 2, "the nearest is \"stack/dma-map-share"},
 		"bad confidence":    {[]string{"--confidence", "97", "a", "b"}, 2, "expected one of"},
 		"bad form":          {[]string{"-o", "xml", "a", "b"}, 2, "expected text, json, html or svg"},
 		"too few labels":    {[]string{"--label", "x", "a", "b"}, 2, "expected one for each"},
