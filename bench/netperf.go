@@ -17,7 +17,7 @@ import (
 // with two to six lines of column heads before the numbers. Words count, not lines and columns, since archived mail loses
 // line ends. The heads are used for the unit and the CPU method only. Prose is passed over where an interim result or a
 // result of the same loop follows within a few lines. Also read: -v 2 with its histogram, confidence warnings, rows behind
-// a command line with -P 0, omni output as CSV and KEY=VALUE.
+// a command line with -P 0, omni output in its three forms.
 type netperf struct {
 	lines  *source.Lines
 	ledger *source.Ledger

@@ -7,17 +7,18 @@ import (
 	"nettrace/source"
 )
 
-// The omni test of netperf 2.5 and later names its own columns (nettest_omni.c). Two of its three forms are read:
+// The omni test of netperf 2.5 and later names its own columns (nettest_omni.c), in three forms:
 //
 //	OMNI Send TEST from 0.0.0.0 (0.0.0.0) port 0 AF_INET to hostb () port 0 AF_INET : demo
 //	THROUGHPUT=4976.01                     -k: KEY=VALUE
 //	Throughput,99th Percentile Latency     -o: a head line and a line of values
 //
-// The human form (-O) stacks the words of each head over up to five lines, which position alone tells apart; it is not
-// recognised. A value of -1 stands for "not measured".
+// and -O, which stacks the words of each head over four lines (see stack). A value of -1 stands for "not measured".
 type omni struct {
 	direction string
 	columns   []string // of the CSV form, as the keys of the other
+	stack     *stack   // of the human form: the block that is being read
+	blocks    int      // of the human form, read
 	fields    []field
 	unused    int64
 	pos       source.Pos // of the first value
@@ -51,7 +52,7 @@ func sniffOmni(line, rest []byte) source.Match {
 		return source.No
 	}
 	next, _, _ := bytes.Cut(rest, []byte("\n"))
-	if _, _, ok := keyValue(next); ok || len(rest) == 0 || len(omniColumns(next)) > 0 {
+	if _, _, ok := keyValue(next); ok || len(rest) == 0 || len(omniColumns(next)) > 0 || isStack(rest) {
 		return source.Strong
 	}
 	return source.No
@@ -189,6 +190,9 @@ func (r *netperf) beginOmni(line []byte, pos source.Pos) bool {
 // omniLine takes a line of an omni output.
 func (r *netperf) omniLine(line []byte, pos source.Pos) bool {
 	o := r.omni
+	if o.stack != nil {
+		return o.stacked(line, pos, r.lines.Complete())
+	}
 	if key, value, ok := keyValue(line); ok && o.columns == nil {
 		if r.lines.Complete() { // else the value may be cut
 			o.add(key, value, pos)
@@ -198,9 +202,14 @@ func (r *netperf) omniLine(line []byte, pos source.Pos) bool {
 	switch {
 	case len(bytes.TrimSpace(line)) == 0, !r.lines.Complete() && keyStart(line):
 		return true
-	case o.columns == nil && len(o.fields) == 0:
-		o.columns = omniColumns(line)
-		return o.columns != nil
+	case o.columns == nil && o.blocks == 0 && len(o.fields) == 0:
+		if o.columns = omniColumns(line); o.columns == nil {
+			o.stack = stackAt(line, pos)
+		}
+		return o.columns != nil || o.stack != nil
+	case o.blocks > 0:
+		o.stack = stackAt(line, pos)
+		return o.stack != nil
 	case o.columns == nil || len(o.fields) > 0:
 		return false
 	}
@@ -232,6 +241,13 @@ func (o *omni) add(key, value string, pos source.Pos) {
 func (r *netperf) endOmni() {
 	o := r.omni
 	r.omni = nil
+	if s := o.stack; s != nil && len(o.fields) > 0 {
+		name := "incomplete-row"
+		if r.ended {
+			name = "cut-input"
+		}
+		r.ledger.Add(name, source.Warning, s.pos, 1, "heads of columns without their values; left out")
+	}
 	run := r.about.run()
 	run.Pos, run.Group, run.Unit = o.pos, r.group, "10^6 bits/s"
 	if o.direction == "Send|Recv" {
@@ -253,8 +269,8 @@ func (r *netperf) endOmni() {
 	if rate == nil {
 		return // result-missing says so
 	}
-	run.Local = r.omniCost(&run, rate, o.text("LOCAL_CPU_UTIL"), o.text("LOCAL_SD"))
-	run.Remote = r.omniCost(&run, rate, o.text("REMOTE_CPU_UTIL"), o.text("REMOTE_SD"))
+	run.Local = r.omniCost(&run, "local", rate, o.text("LOCAL_CPU_UTIL"), o.text("LOCAL_SD"))
+	run.Remote = r.omniCost(&run, "remote", rate, o.text("REMOTE_CPU_UTIL"), o.text("REMOTE_SD"))
 	if o.unused > 0 {
 		r.ledger.Add("omni-field-unused", source.Note, o.pos, o.unused, "fields of an omni output that were not measured or are not used")
 	}
@@ -279,11 +295,19 @@ func (o *omni) text(key string) []byte {
 	return nil
 }
 
-func (r *netperf) omniCost(run *Run, rate, util, demand []byte) *CPU {
-	if util == nil || demand == nil {
-		return nil
+// omniCost makes the cost of a side of utilisation and demand; one without the other is a detail.
+func (r *netperf) omniCost(run *Run, side string, rate, util, demand []byte) *CPU {
+	switch {
+	case util != nil && demand != nil:
+		return cost(r.ledger, run, r.about.method, rate, util, demand)
+	case util != nil:
+		run.Details = append(run.Details, Detail{side + "_cpu_percent", number(util)})
+	case demand != nil && run.Unit == transactions:
+		run.Details = append(run.Details, Detail{side + "_demand_us_per_transaction", number(demand)})
+	case demand != nil:
+		run.Details = append(run.Details, Detail{side + "_demand_us_per_kb", number(demand)})
 	}
-	return cost(r.ledger, run, r.about.method, rate, util, demand)
+	return nil
 }
 
 // omniNumber enters a measured number into the run and reports whether it is used.

@@ -74,7 +74,8 @@ func TestRecorded(t *testing.T) {
 		ledger []string
 	}{
 		{"error.no-server", nil, []string{"netperf-error"}},
-		{"omni.text-O", nil, nil},
+		{"omni.text-O", []Run{{Tool: "netperf", Test: "omni Send", Host: recordedHost, Unit: "10^6 bits/s", Rate: 5844.22, Sizes: Sizes{Message: 16384}, Settings: demo(),
+			Local: omniCPU(100, 2.803, kb, 2), Details: []Detail{{"remote_demand_us_per_kb", 2.803}}}}, nil},
 		{"tcp_stream.classic", []Run{stream("TCP_STREAM", 16384, 2.02, 2473.67)}, nil},
 		{"tcp_sendfile.classic", []Run{stream("TCP_SENDFILE", 16384, 2.15, 4201.62)}, nil},
 		{"tcp_maerts.classic", []Run{with(stream("TCP_MAERTS", 16384, 2, 3592.93), func(r *Run) {
@@ -144,6 +145,42 @@ func TestRecorded(t *testing.T) {
 	} {
 		t.Run(c.file, func(t *testing.T) {
 			runs, ledger := read(t, c.file, fixture(t, "netperf-"+c.file+".txt"))
+			if diff := cmp.Diff(c.want, runs, withoutPlaces); diff != "" {
+				t.Errorf("runs (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(c.ledger, names(ledger), cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("ledger (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestOmniHuman reads blocks of the human form, without trailing blanks, with values wider than heads and with prose behind.
+func TestOmniHuman(t *testing.T) {
+	const banner = "OMNI Send|Recv TEST from 0.0.0.0 (0.0.0.0) port 0 AF_INET to 10.77.0.2 () port 0 AF_INET\n"
+	const rate = "Throughput Throughput\n           Units\n\n\n48847.55   Trans/s\n"
+	const machine = "Local          Command\nVersion        Line\n\n\n#1 SMP PREEMPT \"netperf -l 2\"\n"
+	const latency = "99th         Local\nPercentile   Release\nLatency\nMicroseconds\n42           6.18\n"
+	run := Run{Tool: "netperf", Test: "omni Send|Recv", Host: recordedHost, Unit: transactions, Rate: 48847.55}
+	tail := with(run, func(r *Run) { r.Details = []Detail{{"p99_latency_us", 42}} })
+	for name, c := range map[string]struct {
+		text   string
+		want   []Run
+		ledger []string
+	}{
+		"one block":          {rate, []Run{run}, nil},
+		"three blocks":       {rate + "\n" + machine + "\n" + latency, []Run{tail}, []string{"omni-field-unused"}},
+		"prose behind":       {rate + "\nLocal time was 12:00\n\n\n\nThroughput 3\n", []Run{run}, nil},
+		"heads alone":        {rate + "\nLocal\n other\n\n\nso\nThroughput 3\n", []Run{run}, []string{"incomplete-row"}},
+		"cut in a head":      {rate + "\nLocal\nCPU\n", []Run{run}, []string{"cut-input"}},
+		"one column":         {"Throughput\n\n\n\n48847.55\n", []Run{run}, nil},
+		"twice":              {rate + banner + rate, []Run{run, run}, nil},
+		"cut in the value":   {strings.TrimSuffix(rate, "\n"), []Run{run}, []string{"no-line-end"}},
+		"cut in the rate":    {rate[:strings.Index(rate, "47.55")], nil, []string{"cut-input", "no-line-end"}},
+		"values out of line": {"Throughput Throughput\n           Units\n\n\n  48847.55 Trans/s\n", nil, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			runs, ledger := read(t, name, banner+c.text)
 			if diff := cmp.Diff(c.want, runs, withoutPlaces); diff != "" {
 				t.Errorf("runs (-want +got):\n%s", diff)
 			}
