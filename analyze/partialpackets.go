@@ -46,7 +46,7 @@ func (c *packetCoder) add(p *pcap.Packet, h *pcap.Header) {
 	for _, v := range [...]int64{p.Record - c.record, p.Offset - c.offset, int64(p.Time - c.time)} {
 		b = bin.AppendVarint(b, v)
 	}
-	for _, v := range [...]int{p.CapLen, p.WireLen, p.Interface, int(p.LinkType), int(p.Device), keep} {
+	for _, v := range [...]int{p.CapLen, p.WireLen, p.Tap, int(p.LinkType), int(p.Device), keep} {
 		b = bin.AppendUvarint(b, uint64(v))
 	}
 	c.buf = append(b, p.Data[:keep]...)
@@ -70,7 +70,7 @@ func (d *packetDecoder) next() bool {
 	p.Record += d.varint()
 	p.Offset += d.varint()
 	p.Time += unit.Nanos(d.varint())
-	p.CapLen, p.WireLen, p.Interface = d.number(), d.number(), d.number()
+	p.CapLen, p.WireLen, p.Tap = d.number(), d.number(), d.number()
 	p.LinkType, p.Device = pcap.LinkType(d.number()), uint32(d.number())
 	keep := d.number()
 	if d.damaged = d.damaged || keep > len(d.rest); d.damaged {

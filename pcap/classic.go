@@ -40,10 +40,10 @@ func (r *Reader) fileHeader() {
 	}
 	s.Swapped = r.version(order.u16(b[4:]), order.u16(b[6:]))
 	i.LinkType, i.FCSBytes = r.linkField(order.u32(b[20:]))
-	if !r.addInterface(i) {
-		s.Base-- // go on with the last one
-	}
 	r.state = s
+	if !r.addInterface(i) {
+		r.state.Base-- // go on with the last one
+	}
 	r.info.Sections++
 	r.win.advance(fileHeaderBytes)
 }

@@ -23,6 +23,7 @@ type Interface struct {
 	Offset      int64    `json:"offset_s,omitempty"`  // seconds that times are off by (if_tsoffset)
 	FCSBytes    int      `json:"fcs_bytes,omitempty"` // of frame check sequence behind each whole frame
 	Packets     int64    `json:"packets"`             // read so far
+	Tap         int      `json:"tap,omitempty"`       // number of the first interface that is this one, its own unless an earlier section has it
 
 	// What the capture says about itself; cumulative counters as the last statistics have them, -1 where it is silent.
 	Received int64 `json:"received"` // packets the interface saw (isb_ifrecv)

@@ -25,6 +25,7 @@ type Packet struct {
 	CapLen    int        // bytes captured, len(Data)
 	WireLen   int        // bytes the packet had
 	Interface int        // counted over all sections of the file, from 0
+	Tap       int        // Interface.Tap: equal for interfaces of several sections that are one
 	LinkType  LinkType
 	Direction Direction
 	Device    uint32   // the system's interface index where the record tells (LINUX_SLL2, modified pcap), else 0

@@ -122,17 +122,40 @@ func (r *Reader) addInterface(i Interface) bool {
 		r.count(tooManyInterfaces)
 		return false
 	}
-	i.clock = newClock(i.Resolution, i.Offset)
+	i.clock, i.Tap = newClock(i.Resolution, i.Offset), r.tap(&i)
 	i.Received, i.Dropped, i.OSDrops = -1, -1, -1
 	r.info.Interfaces = append(r.info.Interfaces, i)
 	return true
+}
+
+// tap returns the number of the first interface of the file that a new one of the current section is. Files joined with cat
+// describe theirs in each section anew: equal link type, name and description make them one, in order where several of
+// a section are alike. Two of one section never are.
+func (r *Reader) tap(i *Interface) int {
+	all, from := r.info.Interfaces, 0
+	for n := r.state.Base; n < len(all); n++ {
+		if all[n].like(i) {
+			from = all[n].Tap + 1
+		}
+	}
+	for n := from; n < r.state.Base; n++ {
+		if all[n].Tap == n && all[n].like(i) {
+			return n
+		}
+	}
+	return len(all)
+}
+
+// like reports whether two interfaces of different sections are described as the same.
+func (i *Interface) like(other *Interface) bool {
+	return i.LinkType == other.LinkType && i.Name == other.Name && i.Description == other.Description
 }
 
 // take makes the record at the beginning of the window, of size bytes, the current packet. Its number, place, lengths,
 // data and flags are set; the rest is that of its interface.
 func (r *Reader) take(number int, ticks uint64, hasTime bool, size int) bool {
 	p, i := &r.packet, &r.info.Interfaces[number]
-	p.Offset, p.Interface, p.LinkType = r.win.offset, number, i.LinkType
+	p.Offset, p.Interface, p.Tap, p.LinkType = r.win.offset, number, i.Tap, i.LinkType
 	p.Time, p.HasTime = 0, false
 	if hasTime {
 		p.Time, p.HasTime = i.clock.nanos(ticks)

@@ -84,7 +84,7 @@ func (c *copies) seen(dir int, s *segment, fresh bool) (age unit.Nanos, routed, 
 			if other == id && c.ring[i].ttl != 0 {
 				first := &c.ring[i]
 				age := unit.Nanos(int32(micros-first.micros)) * unit.Microsecond
-				if elsewhere := first.vlan != vlan || first.ttl != h.TTL || first.port != uint8(s.packet.Interface); max(age, -age) <= copyLimit(s, elsewhere) {
+				if elsewhere := first.vlan != vlan || first.ttl != h.TTL || first.port != uint8(s.packet.Tap); max(age, -age) <= copyLimit(s, elsewhere) {
 					return max(age, -age), first.ttl != h.TTL, true
 				}
 			}
@@ -95,7 +95,7 @@ func (c *copies) seen(dir int, s *segment, fresh bool) (age unit.Nanos, routed, 
 	}
 	c.identities[c.next] = id
 	mine := &c.ring[c.next]
-	mine.micros, mine.vlan, mine.ttl, mine.port = micros, vlan, h.TTL, uint8(s.packet.Interface)
+	mine.micros, mine.vlan, mine.ttl, mine.port = micros, vlan, h.TTL, uint8(s.packet.Tap)
 	c.next = (c.next + 1) % ringSize
 	return 0, false, false
 }
@@ -148,7 +148,7 @@ type own struct{ high, ack uint64 }
 // elsewhere reports whether another interface has shown the packet before. acknowledged is the highest ACK number seen
 // from this direction's end, ack that of the packet.
 func (v *view) elsewhere(d *direction, s *segment, acknowledged, ack uint64) bool {
-	here := int32(s.packet.Interface) == v.port
+	here := int32(s.packet.Tap) == v.port
 	if here && v.own == nil {
 		return false
 	}

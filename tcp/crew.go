@@ -99,7 +99,7 @@ func (x *step) take(t *shard) {
 		t.finish(x.conn, x.end)
 		return
 	}
-	p := pcap.Packet{Record: x.record, Offset: x.offset, WireLen: int(x.wireLen), Interface: int(x.port), LinkType: x.link, Direction: x.sent}
+	p := pcap.Packet{Record: x.record, Offset: x.offset, WireLen: int(x.wireLen), Tap: int(x.port), LinkType: x.link, Direction: x.sent}
 	t.take(x.conn, int(x.dir), x.flags, &segment{packet: &p, header: &x.header, now: x.now, timed: x.timed, checksum: x.checksum})
 }
 
@@ -115,7 +115,7 @@ func (w *crew) hand() {
 func (w *crew) packet(c *conn, dir int, f Flags, s *segment) {
 	x, p := w.slot, s.packet
 	x.conn, x.shard, x.ends, x.dir, x.timed, x.checksum, x.flags, x.now = c, c.shard, false, uint8(dir), s.timed, s.checksum, f, s.now
-	x.record, x.offset, x.wireLen, x.port, x.link, x.sent = p.Record, p.Offset, int32(p.WireLen), int32(p.Interface), p.LinkType, p.Direction
+	x.record, x.offset, x.wireLen, x.port, x.link, x.sent = p.Record, p.Offset, int32(p.WireLen), int32(p.Tap), p.LinkType, p.Direction
 	if s.header != &x.header {
 		x.header = *s.header
 	}

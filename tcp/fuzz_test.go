@@ -61,7 +61,7 @@ const recordBytes = 48
 // decoded makes a packet of recordBytes.
 func decoded(b []byte) (pcap.Packet, pcap.Header) {
 	le := binary.LittleEndian
-	p := pcap.Packet{Time: unit.Nanos(int32(le.Uint32(b))) * 1000, HasTime: b[4]&1 == 0, Interface: int(b[4] >> 1 & 3), Direction: pcap.Direction(b[4] >> 3 % 3), LinkType: 1, WireLen: 60}
+	p := pcap.Packet{Time: unit.Nanos(int32(le.Uint32(b))) * 1000, HasTime: b[4]&1 == 0, Tap: int(b[4] >> 1 & 3), Direction: pcap.Direction(b[4] >> 3 % 3), LinkType: 1, WireLen: 60}
 	h := pcap.Header{
 		Network: pcap.IPv4, Transport: pcap.TCP, Src: [16]byte{192, 0, 2, b[5] & 3}, Dst: [16]byte{192, 0, 2, b[5] >> 2 & 3}, SrcPort: uint16(b[6] & 3), DstPort: uint16(b[6] >> 2 & 3),
 		TTL: b[7], VLAN: uint16(b[5] >> 6), Tags: b[5] >> 7, ID: le.Uint16(b[8:]), HasID: b[6]&16 == 0, Flags: b[10], Window: le.Uint16(b[12:]), Checksum: le.Uint16(b[14:]),
@@ -116,7 +116,7 @@ func record(p *pcap.Packet, h *pcap.Header, gap unit.Nanos) []byte {
 	le := binary.LittleEndian
 	b := make([]byte, recordBytes)
 	le.PutUint32(b, uint32(gap/1000))
-	b[4] = byte(p.Interface) << 1
+	b[4] = byte(p.Tap) << 1
 	b[5] = h.Src[3]&3 | h.Dst[3]&3<<2
 	b[6] = byte(h.SrcPort)&3 | byte(h.DstPort)&3<<2
 	b[7] = h.TTL

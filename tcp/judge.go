@@ -48,7 +48,7 @@ func (t *shard) judge(c *conn, dir int, s *segment) Flags {
 func (t *shard) place(c *conn, d *direction, s *segment) {
 	h := s.header
 	if d.packets+uint64(d.copies) == 0 {
-		d.view.port = int32(s.packet.Interface)
+		d.view.port = int32(s.packet.Tap)
 	}
 	switch {
 	case !d.seen && !d.acked:

@@ -167,7 +167,7 @@ func (t *Tracker) newFlow(p *pcap.Packet, h *pcap.Header, k flowKey, fromHigh bo
 // 20 ms, or within 1 s if TTL or interface differ. Without an identification only another TTL or interface tells a copy,
 // and only with a checksum, which covers the payload.
 func (f *datagramFlow) copied(p *pcap.Packet, h *pcap.Header, dir int, now unit.Nanos) (routed bool, age unit.Nanos, found bool) {
-	m := datagramMark{now, h.ID, h.Checksum, h.Payload, p.Interface, h.TTL, dir == ServerToClient, h.HasID && h.ID != 0}
+	m := datagramMark{now, h.ID, h.Checksum, h.Payload, p.Tap, h.TTL, dir == ServerToClient, h.HasID && h.ID != 0}
 	for i := range f.recent[:min(int(f.nRecent), len(f.recent))] {
 		o := &f.recent[i]
 		if o.length != m.length || o.checksum != m.checksum || o.id != m.id || o.reverse != m.reverse {

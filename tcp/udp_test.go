@@ -236,7 +236,7 @@ func TestUDPCopies(t *testing.T) {
 	}{
 		"mirrored":          {func(p *pcap.Packet, h *pcap.Header) {}, true},
 		"behind a router":   {func(p *pcap.Packet, h *pcap.Header) { h.TTL--; p.Time += 300 * unit.Millisecond }, true},
-		"another interface": {func(p *pcap.Packet, h *pcap.Header) { p.Interface++ }, true},
+		"another interface": {func(p *pcap.Packet, h *pcap.Header) { p.Tap++ }, true},
 		"another datagram":  {func(p *pcap.Packet, h *pcap.Header) { h.ID++ }, false},
 		"no identification": {func(p *pcap.Packet, h *pcap.Header) { h.HasID = false }, false},
 		"much later":        {func(p *pcap.Packet, h *pcap.Header) { p.Time += unit.Second }, false},
