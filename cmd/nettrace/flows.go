@@ -54,7 +54,7 @@ func flowsCommand(e *env) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		r, errs := analyze.Inspect(cmd.Context(), paths, analyze.Options{Stdin: e.stdin, Format: in.format, Connections: 1 << 20})
+		r, errs := e.inspect(cmd.Context(), paths, analyze.Options{Stdin: e.stdin, Format: in.format, Connections: 1 << 20})
 		r, err = e.judged(r, errs)
 		switch {
 		case r == nil:

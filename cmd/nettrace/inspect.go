@@ -26,7 +26,7 @@ func inspectCommand(e *env) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		r, errs := analyze.Inspect(cmd.Context(), paths, analyze.Options{Stdin: e.stdin, Format: in.format, Symbols: in.symbols, Inlined: in.inlined})
+		r, errs := e.inspect(cmd.Context(), paths, analyze.Options{Stdin: e.stdin, Format: in.format, Symbols: in.symbols, Inlined: in.inlined})
 		r, err = e.judged(r, errs)
 		if r == nil {
 			return err

@@ -1,18 +1,20 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"path"
 	"time"
 
+	"nettrace/analyze"
 	"nettrace/report"
 	"nettrace/unit"
 )
 
 // Progress is shown from progressAfter on, and anew every progressEvery.
 const (
-	progressAfter = 500 * time.Millisecond
+	progressAfter = 100 * time.Millisecond
 	progressEvery = 200 * time.Millisecond
 )
 
@@ -30,6 +32,16 @@ func (e *env) newProgress() *progress {
 		return nil
 	}
 	return &progress{w: e.stderr, now: e.now, start: e.now()}
+}
+
+// inspect reads what is behind the paths, with progress.
+func (e *env) inspect(ctx context.Context, paths []string, o analyze.Options) (*analyze.Result, []error) {
+	p := e.newProgress()
+	defer p.done()
+	if p != nil {
+		o.Progress = p.report
+	}
+	return analyze.Inspect(ctx, paths, o)
 }
 
 // report is analyze.Options.Progress.

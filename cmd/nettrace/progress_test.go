@@ -19,7 +19,7 @@ func TestProgressIsShownLateAndErased(t *testing.T) {
 	clock = clock.Add(progressAfter)
 	p.report("dir/a\x1b.pcap", 5_000_000)
 	p.report("dir/a\x1b.pcap", 6_000_000) // too soon
-	if got := out.String(); got != "\r\x1b[Kreading a\\x1b.pcap: 5.00 MB, 500 ms" {
+	if got := out.String(); got != "\r\x1b[Kreading a\\x1b.pcap: 5.00 MB, 100 ms" {
 		t.Errorf("%q", got)
 	}
 	p.done()
