@@ -148,7 +148,7 @@ func Formats() []Format {
 			Doc: "JSON of iperf3: TCP and UDP, reverse and bidirectional, with the keys that 3.7 writes twice, and failed runs."},
 		{Name: "iperf3", Kind: Benchmark, Sniff: bench.SniffIperf3, lines: readRuns(bench.ReadIperf3), Record: "iperf3 -c host | tee x.iperf3.txt",
 			Doc: "Text of iperf3's client."},
-		{Name: "uperf", Kind: Benchmark, Sniff: bench.SniffUperf, lines: readRuns(bench.ReadUperf), Record: "uperf -m profile.xml | tee x.uperf.txt",
+		{Name: "uperf", Kind: Benchmark, Sniff: bench.SniffUperf, lines: readUperf, Record: "uperf -m profile.xml | tee x.uperf.txt",
 			Doc: "Results of uperf with their course, and raw statistics (-R)."},
 		{Name: "ministat", Kind: Benchmark, Sniff: bench.SniffMinistat, lines: readRuns(bench.ReadMinistat), Record: "ministat before.txt after.txt",
 			Doc: "Summaries that ministat printed of repeated results, of both generations."},
