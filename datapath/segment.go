@@ -13,7 +13,7 @@ func Segments(b []byte, mss int) ([][]byte, error) {
 	}
 	data := v.Payload()
 	if mss < 1 {
-		mss = len(data)
+		mss = max(1, len(data))
 	}
 	n := max(1, (len(data)+mss-1)/mss)
 	list := make([][]byte, 0, n)
