@@ -56,7 +56,7 @@ func readObject(name string, r io.ReaderAt) (o *Object, err error) {
 		symbols, _ = f.DynamicSymbols()
 	}
 	entries := functions(f, symbols)
-	entries = append(entries, stubs(f, len(entries))...)
+	entries = append(entries, linkageSlots(f, len(entries))...)
 	o.table = newTable(entries)
 	o.lines = newInlines(f)
 	return o, nil
@@ -138,9 +138,10 @@ func functions(f *elf.File, symbols []elf.Symbol) []entry {
 // demangled is the name that the programmer wrote, without parameters' types being dropped.
 func demangled(name string) string { return demangle.Filter(name) }
 
-// stubs names the slots of the procedure linkage table: each calls the function of one relocation. Only the layouts of
-// x86-64 and AArch64 are known here.
-func stubs(f *elf.File, position int) []entry {
+// linkageSlots names the slots of the procedure linkage table: each calls the function of one relocation. The places of
+// the slots are known for x86-64 and AArch64; on other machines, and in the second table of x86-64 (.plt.sec), a slot has no
+// name, and its frames count as unresolved.
+func linkageSlots(f *elf.File, position int) []entry {
 	var relocations, plt *elf.Section
 	for _, s := range f.Sections {
 		switch s.Name {
