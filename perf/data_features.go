@@ -37,7 +37,7 @@ func (r *DataReader) readFeatures(h *fileHeader, size uint64) {
 		}
 		var pair [16]byte
 		if _, err := r.at.ReadAt(pair[:], int64(place)); err != nil {
-			r.ledger.Add("cut-input", source.Warning, r.posAt(int64(place)), 1, "the file ends before its feature sections: names of events, the host's and build ids are missing")
+			r.ledger.Add("features-missing", source.Warning, r.posAt(int64(place)), 1, "the file ends before its feature sections: names of events, the host's and build ids are missing")
 			return
 		}
 		place += 16
