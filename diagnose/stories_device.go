@@ -18,7 +18,7 @@ func mapLock() story {
 			References:     []string{"netdev 2012, mlx4_en: map entire pages to increase throughput", "Linux drivers/iommu/iova.c", "Linux Documentation/core-api/dma-api.rst"},
 		},
 		parts: []part{
-			{name: "lock", rules: []string{"lock/contention", "lock/convoy", "lock/long-hold"}, locks: []string{"dma-map"}, least: finding.Notice, says: "the lock of the mapping table is contended",
+			{name: "lock", rules: []string{"lock/contention", "lock/convoy", "lock/long-hold", "lock/cross-cpu"}, locks: []string{"dma-map"}, least: finding.Notice, says: "the lock of the mapping table is contended",
 				want: "lock statistics (/proc/lock_stat, perf lock contention, lockstat)"},
 			{name: "map", rules: []string{"stack/dma-map-share", "stack/lock-spin"}, when: maps, least: finding.Notice, says: "CPU time goes to mapping", want: "a profile (perf record -a -g)"},
 			{name: "felt", rules: []string{"bench/scaling", "bench/difference", "bench/cpu-cost", "bench/cliff", "irq/few-packets-per-interrupt", "softnet/squeeze", "nic/ring-overrun"}, least: finding.Notice, says: "it is felt",

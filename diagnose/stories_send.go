@@ -43,7 +43,7 @@ func txRing() story {
 			References:     []string{"FreeBSD review D21122, iflib: bypass mp_ring", "FreeBSD sys/net/mp_ring.c", "Linux net/core/dev.c, __dev_xmit_skb"},
 		},
 		parts: []part{
-			{name: "lock", rules: []string{"lock/contention", "lock/convoy", "lock/long-hold"}, locks: []string{"iflib-ring", "iflib-txq", "driver-tx", "qdisc-root"}, need: true, least: finding.Notice, says: "a lock of the transmit path is contended"},
+			{name: "lock", rules: []string{"lock/contention", "lock/convoy", "lock/long-hold", "lock/cross-cpu"}, locks: []string{"iflib-ring", "iflib-txq", "driver-tx", "qdisc-root"}, need: true, least: finding.Notice, says: "a lock of the transmit path is contended"},
 			{name: "cost", rules: []string{"stack/lock-spin", "bench/scaling", "bench/difference", "bench/cpu-cost", "bench/not-comparable"}, need: true, least: finding.Info, says: "what it costs",
 				want: "a profile (pmcstat, perf record -a -g), or results with 1, 2, 4 and 8 senders for both variants"},
 			{name: "spin", rules: []string{"lock/spin"}, least: finding.Notice, says: "CPU time is spun away", want: "lockstat -s 5, which tells senders from the clean-up by their callers"},
