@@ -90,8 +90,17 @@ func (a *analysis) endCapture() {
 	a.capturing = nil
 }
 
-// maxWorkers bounds the goroutines that judge packets: reading and decoding keeps no more than a few of them busy.
-const maxWorkers = 4
+// Bounds of the goroutines that judge packets: reading and decoding keeps no more than a few of them busy. One alone brings
+// little (a tenth of the time on two cores) for half as much CPU time again, since packets go from one core to the other.
+const minWorkers, maxWorkers = 2, 4
+
+// workers is how many goroutines judge packets beside the one that reads, on so many cores; 0 has that one judge them.
+func workers(cores int) int {
+	if cores-1 < minWorkers {
+		return 0
+	}
+	return min(cores-1, maxWorkers)
+}
 
 // visitor gets each packet of a capture with its mark.
 type visitor func(*pcap.Packet, *pcap.Header, tcp.Mark) error
@@ -112,7 +121,7 @@ func track(ctx context.Context, src *source.Source, ledger *source.Ledger, o Opt
 func newTracker(name string, ledger *source.Ledger, o Options, visit visitor) *tcp.Tracker {
 	options := tcp.Options{MaxKept: o.Connections}
 	if visit == nil {
-		options.Workers = min(runtime.GOMAXPROCS(0)-1, maxWorkers)
+		options.Workers = workers(runtime.GOMAXPROCS(0))
 	}
 	return tcp.NewTracker(name, options, ledger)
 }

@@ -116,9 +116,7 @@ func (w *crew) packet(c *conn, dir int, f Flags, s *segment) {
 	x, p := w.slot, s.packet
 	x.conn, x.shard, x.ends, x.dir, x.timed, x.checksum, x.flags, x.now = c, c.shard, false, uint8(dir), s.timed, s.checksum, f, s.now
 	x.record, x.offset, x.wireLen, x.port, x.link, x.sent = p.Record, p.Offset, int32(p.WireLen), int32(p.Tap), p.LinkType, p.Direction
-	if s.header != &x.header {
-		x.header = *s.header
-	}
+	x.header = *s.header // not decoded in place: the step's memory is with the other core, and must not be waited for
 	w.advance()
 }
 

@@ -26,13 +26,14 @@ type shard struct {
 
 func newShard(maxKept int) *shard { return &shard{kept: kept{max: maxKept}, servers: newServers()} }
 
-// take judges a packet. f is what is known of it already.
-func (t *shard) take(c *conn, dir int, f Flags, s *segment) Mark {
+// take judges a packet. f is what is known of it already. It does not look into the connection's flow, which another core
+// writes meanwhile.
+func (t *shard) take(c *conn, dir int, f Flags, s *segment) Flags {
 	f |= t.judge(c, dir, s)
 	if f&FlagCopy == 0 {
 		c.last = max(c.last, s.now)
 	}
-	return Mark{Connection: c.number, Reverse: dir == ServerToClient, WirePackets: s.wire, Flags: f}
+	return f
 }
 
 // finish sums a connection and empties it. end is the time of the capture by then.

@@ -92,7 +92,8 @@ func (t *Tracker) Add(p *pcap.Packet, h *pcap.Header) Mark {
 	t.touch(c, dir, h, now)
 	if t.crew == nil {
 		if t.options.Workers == 0 || t.packets.TCP <= t.atOnce {
-			return t.shards[0].take(c, dir, f, &s)
+			f = t.shards[0].take(c, dir, f, &s)
+			return Mark{Connection: c.number, Reverse: dir == ServerToClient, WirePackets: s.wire, Flags: f}
 		}
 		t.hire()
 	}
@@ -100,13 +101,8 @@ func (t *Tracker) Add(p *pcap.Packet, h *pcap.Header) Mark {
 	return Mark{}
 }
 
-// Header returns headers to decode the next packet into. Add takes any others as well, and then has to copy them.
-func (t *Tracker) Header() *pcap.Header {
-	if t.crew == nil {
-		return &t.header
-	}
-	return &t.crew.slot.header
-}
+// Header returns headers to decode the next packet into.
+func (t *Tracker) Header() *pcap.Header { return &t.header }
 
 // finish takes the connection out of the table and has it summed.
 func (t *Tracker) finish(c *conn) {
