@@ -136,10 +136,10 @@ func ReadCSV(l *source.Lines, ledger *source.Ledger) ([]Run, error) {
 			continue
 		}
 		if bytes.IndexByte(text, separator) < 0 {
-			if l.Back(); l.Foreign(l.Head(headBytes)) {
+			if !l.Stray() {
+				l.Back()
 				break
 			}
-			l.Next()
 			text = l.Bytes()
 		}
 		t.row(splitFields(text, separator), len(names), l)

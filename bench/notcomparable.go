@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"nettrace/finding"
 	"nettrace/unit"
@@ -83,23 +84,12 @@ func unusedSizes(runs []Run, p finding.Params) []finding.Finding {
 // sizeOf reads a size as netperf takes it ("64K" of 1,024 bytes, "64k" of 1,000; the first of "64K,1"), 0 if it is none.
 func sizeOf(text string) int64 {
 	text, _, _ = strings.Cut(text, ",")
-	factor := int64(1)
+	power, thousand := 0, int64(1000)
 	if n := len(text); n > 1 {
-		switch text[n-1] {
-		case 'K':
-			factor = 1 << 10
-		case 'M':
-			factor = 1 << 20
-		case 'G':
-			factor = 1 << 30
-		case 'k':
-			factor = 1e3
-		case 'm':
-			factor = 1e6
-		case 'g':
-			factor = 1e9
-		}
-		if factor > 1 {
+		if power = unit.Prefix(text[n-1]); power > 0 {
+			if unicode.IsUpper(rune(text[n-1])) {
+				thousand = 1024
+			}
 			text = text[:n-1]
 		}
 	}
@@ -107,10 +97,13 @@ func sizeOf(text string) int64 {
 		return 0
 	}
 	size := count([]byte(text))
+	for range power {
+		size = min(size, 1<<41) * thousand
+	}
 	if size > 1<<40 {
 		return 0
 	}
-	return size * factor
+	return size
 }
 
 func (g *idleSizes) finding(p finding.Params) finding.Finding {

@@ -2,9 +2,11 @@ package bench
 
 import (
 	"bytes"
+	"math"
 	"strings"
 
 	"nettrace/source"
+	"nettrace/unit"
 )
 
 // uperf 1.0.3 to 1.0.8 (github.com/uperf/uperf, src/main.c and stats.c), with or without -R:
@@ -235,20 +237,11 @@ func parseUperfLine(text string) (name string, p uperfPoint, ok bool) {
 // uperfBits reads "90.97Mb/s" as bits per second; the end of the unit may be lost.
 func uperfBits(text string) (float64, bool) {
 	digits := strings.TrimRight(text, "KMGTbps/")
-	scale := 1.0
+	power := 0
 	if len(digits) < len(text) {
-		switch text[len(digits)] {
-		case 'K':
-			scale = 1e3
-		case 'M':
-			scale = 1e6
-		case 'G':
-			scale = 1e9
-		case 'T':
-			scale = 1e12
-		}
+		power = unit.Prefix(text[len(digits)])
 	}
-	return number([]byte(digits)) * scale, kindOf([]byte(digits)) != notNumber
+	return number([]byte(digits)) * math.Pow10(3*power), kindOf([]byte(digits)) != notNumber
 }
 
 // uperfBytes reads "31.33MB", "419.92M" or "1005.86". Without a letter the unit is the power of 1,024 that comes nearest
@@ -260,17 +253,7 @@ func uperfBytes(text string, expected float64) (float64, bool) {
 	}
 	v := number([]byte(digits))
 	if len(digits) < len(text) {
-		switch text[len(digits)] {
-		case 'K':
-			v *= 1 << 10
-		case 'M':
-			v *= 1 << 20
-		case 'G':
-			v *= 1 << 30
-		case 'T':
-			v *= 1 << 40
-		}
-		return v, true
+		return math.Ldexp(v, 10*unit.Prefix(text[len(digits)])), true
 	}
 	if v == 0 || kindOf([]byte(digits)) == integer {
 		return v, true

@@ -47,7 +47,7 @@ func ReadCoalesce(l *source.Lines, ledger *source.Ledger) (*Output, error) {
 	}
 	iface, rest, ok := header(l.Bytes(), coalesceTitle)
 	if !ok {
-		return nil, &source.SyntaxError{Pos: l.Pos(), Msg: quote(l.Bytes()) + " begins no ethtool -c; \"" + coalesceTitle + "IFACE:\" was expected"}
+		return nil, &source.SyntaxError{Pos: l.Pos(), Msg: source.Excerpt(l.Bytes()) + " begins no ethtool -c; \"" + coalesceTitle + "IFACE:\" was expected"}
 	}
 	out := &Output{Tool: "ethtool-c", Pos: l.Pos()}
 	r := coalesceReader{output: InterfaceOutput{Name: iface}, queue: -1}

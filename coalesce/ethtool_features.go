@@ -46,7 +46,7 @@ func ReadFeatures(l *source.Lines, ledger *source.Ledger) (*Output, error) {
 	}
 	iface, rest, ok := featuresHeader(l.Bytes())
 	if !ok {
-		return nil, &source.SyntaxError{Pos: l.Pos(), Msg: quote(l.Bytes()) + " begins no ethtool -k; \"Features for IFACE:\" was expected"}
+		return nil, &source.SyntaxError{Pos: l.Pos(), Msg: source.Excerpt(l.Bytes()) + " begins no ethtool -k; \"Features for IFACE:\" was expected"}
 	}
 	out := &Output{Tool: "ethtool-k", Pos: l.Pos()}
 	i := InterfaceOutput{Name: iface}

@@ -40,7 +40,7 @@ func ReadLink(l *source.Lines, ledger *source.Ledger) (*Output, error) {
 	}
 	iface, _, ok := header(l.Bytes(), linkSettingsTitle)
 	if !ok {
-		return nil, &source.SyntaxError{Pos: out.Pos, Msg: quote(l.Bytes()) + " begins no ethtool; \"Settings for IFACE:\" was expected"}
+		return nil, &source.SyntaxError{Pos: out.Pos, Msg: source.Excerpt(l.Bytes()) + " begins no ethtool; \"Settings for IFACE:\" was expected"}
 	}
 	i := InterfaceOutput{Name: iface}
 	out.Pos = l.Pos()
@@ -122,7 +122,7 @@ func ReadPause(l *source.Lines, ledger *source.Ledger) (*Output, error) {
 	}
 	iface, _, ok := header(l.Bytes(), pauseTitle)
 	if !ok {
-		return nil, &source.SyntaxError{Pos: out.Pos, Msg: quote(l.Bytes()) + " begins no ethtool -a; \"" + pauseTitle + "IFACE:\" was expected"}
+		return nil, &source.SyntaxError{Pos: out.Pos, Msg: source.Excerpt(l.Bytes()) + " begins no ethtool -a; \"" + pauseTitle + "IFACE:\" was expected"}
 	}
 	out.Pos = l.Pos()
 	i := InterfaceOutput{Name: iface}

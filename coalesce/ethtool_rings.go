@@ -59,7 +59,7 @@ func readMaximums(l *source.Lines, ledger *source.Ledger, tool, title string) (*
 	}
 	iface, _, ok := header(l.Bytes(), title)
 	if !ok {
-		return nil, &source.SyntaxError{Pos: l.Pos(), Msg: quote(l.Bytes()) + " begins no " + tool + "; \"" + title + "IFACE:\" was expected"}
+		return nil, &source.SyntaxError{Pos: l.Pos(), Msg: source.Excerpt(l.Bytes()) + " begins no " + tool + "; \"" + title + "IFACE:\" was expected"}
 	}
 	out := &Output{Tool: tool, Pos: l.Pos()}
 	i := InterfaceOutput{Name: iface}

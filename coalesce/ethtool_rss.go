@@ -47,7 +47,7 @@ func ReadRSS(l *source.Lines, ledger *source.Ledger) (*Output, error) {
 	}
 	iface, rings, ok := rssHeader(l.Bytes())
 	if !ok {
-		return nil, &source.SyntaxError{Pos: out.Pos, Msg: quote(l.Bytes()) + " begins no ethtool -x; \"" + rssTitle + "IFACE with N RX ring(s):\" was expected"}
+		return nil, &source.SyntaxError{Pos: out.Pos, Msg: source.Excerpt(l.Bytes()) + " begins no ethtool -x; \"" + rssTitle + "IFACE with N RX ring(s):\" was expected"}
 	}
 	out.Pos = l.Pos()
 	r := rssReader{settings: []Setting{{Name: "rings", Value: Num(rings), Queue: -1, Pos: l.Pos()}}}

@@ -140,7 +140,7 @@ func ReadNetstatInterfaces(l *source.Lines, ledger *source.Ledger) (*Output, err
 		}
 		i := InterfaceOutput{Name: strings.TrimSuffix(string(words[0]), "*")}
 		if !i.netstatCounts(columns, words[len(words)-len(columns):], l.Pos()) || len(out.Interfaces) >= maxItems {
-			ledger.Add("unreadable-line", source.Warning, l.Pos(), 1, quote(l.Bytes())+" has counts that are no numbers; the interface is left out")
+			ledger.Add("unreadable-line", source.Warning, l.Pos(), 1, source.Excerpt(l.Bytes())+" has counts that are no numbers; the interface is left out")
 			continue
 		}
 		out.Interfaces = append(out.Interfaces, i)

@@ -94,7 +94,7 @@ func readIPLinkText(l *source.Lines, ledger *source.Ledger, out *Output) {
 				return
 			}
 			if !i.linkCounts(titles, bytes.Fields(line), l.Pos()) {
-				ledger.Add("unreadable-line", source.Warning, l.Pos(), 1, quote(line)+" are not as many counts as there are titles above; they are left out")
+				ledger.Add("unreadable-line", source.Warning, l.Pos(), 1, source.Excerpt(line)+" are not as many counts as there are titles above; they are left out")
 			}
 		}
 		titles = linkTitles(line)

@@ -171,7 +171,7 @@ func (o *Output) kernelValue(path, value []byte, pos source.Pos, ledger *source.
 		ok = true
 	}
 	if !ok {
-		ledger.Add("unreadable-line", source.Warning, pos, 1, quote(value)+" is no value of "+base+"; it is left out")
+		ledger.Add("unreadable-line", source.Warning, pos, 1, source.Excerpt(value)+" is no value of "+base+"; it is left out")
 	}
 }
 

@@ -115,7 +115,7 @@ func ReadMailTable(l *source.Lines, ledger *source.Ledger) (*Output, error) {
 			varied, names = mailHeads(heads, words)
 		}
 		if len(words) != len(columns)+1 {
-			ledger.Add("unreadable-line", source.Warning, l.Pos(), 1, quote(l.Bytes())+" has not as many figures as the row above; it is left out")
+			ledger.Add("unreadable-line", source.Warning, l.Pos(), 1, source.Excerpt(l.Bytes())+" has not as many figures as the row above; it is left out")
 			continue
 		}
 		for k, w := range words[1:] {

@@ -2,8 +2,10 @@ package coalesce
 
 import (
 	"bytes"
+	"math"
 
 	"nettrace/source"
+	"nettrace/unit"
 )
 
 // FreeBSD netstat -w: what an interface, or all, received and sent in each interval.
@@ -99,22 +101,12 @@ func trafficColumns(words [][]byte) []string {
 
 // parseScaled reads "387k", "22M", "1.4G".
 func parseScaled(word []byte) (float64, bool) {
-	scale := 1.0
+	power := 0
 	if n := len(word); n > 1 {
-		switch word[n-1] {
-		case 'k', 'K':
-			scale = 1e3
-		case 'M':
-			scale = 1e6
-		case 'G':
-			scale = 1e9
-		case 'T':
-			scale = 1e12
-		}
-		if scale > 1 {
+		if power = unit.Prefix(word[n-1]); power > 0 {
 			word = word[:n-1]
 		}
 	}
 	v, ok := parseFloat(word)
-	return v * scale, ok
+	return v * math.Pow10(3*power), ok
 }

@@ -54,7 +54,7 @@ func ReadNodes(l *source.Lines, ledger *source.Ledger) (*Output, error) {
 		list := bytes.Join(bytes.Fields(bytes.ReplaceAll(value, []byte{','}, []byte{' '})), []byte{','})
 		cpus, ok := parseCPUList(list)
 		if !ok {
-			ledger.Add("unreadable-line", source.Warning, l.Pos(), 1, quote(line)+" is no list of CPUs; it is left out")
+			ledger.Add("unreadable-line", source.Warning, l.Pos(), 1, source.Excerpt(line)+" is no list of CPUs; it is left out")
 			continue
 		}
 		if len(out.Machine.Nodes) < maxMachine {

@@ -173,7 +173,7 @@ func (p *perfStat) run(l *source.Lines) {
 		if v, unit, event, ok := p.text(line); ok && len(counts) < maxItems && l.Complete() {
 			counts = append(counts, count{event, unit, v, l.Pos()})
 		} else if !ok && line[0] != '<' && line[0] != '#' && line[0] != '(' {
-			p.ledger.Add("unreadable-line", source.Warning, l.Pos(), 1, quote(line)+" is no count of perf stat; it is left out")
+			p.ledger.Add("unreadable-line", source.Warning, l.Pos(), 1, source.Excerpt(line)+" is no count of perf stat; it is left out")
 		}
 	}
 	if elapsed == 0 && atEnd(l) {

@@ -47,7 +47,7 @@ func readTable(l *source.Lines, ledger *source.Ledger, tool, path string, keep f
 	}
 	cpus, ok := cpuHeader(l.Bytes(), path)
 	if !ok {
-		return nil, &source.SyntaxError{Pos: l.Pos(), Msg: quote(l.Bytes()) + " is no header of " + path + "; CPU names were expected"}
+		return nil, &source.SyntaxError{Pos: l.Pos(), Msg: source.Excerpt(l.Bytes()) + " is no header of " + path + "; CPU names were expected"}
 	}
 	out := &Output{Tool: tool, Pos: l.Pos(), Table: &Table{CPUs: cpus}}
 	t := tableReader{out: out, ledger: ledger, what: path, keep: keep}

@@ -55,7 +55,7 @@ func ReadStat(l *source.Lines, ledger *source.Ledger) (*Output, error) {
 			break
 		}
 		if !t.addStat(words, l.Pos()) {
-			ledger.Add("unreadable-line", source.Warning, l.Pos(), 1, quote(l.Bytes())+" is no line of /proc/stat; it is left out")
+			ledger.Add("unreadable-line", source.Warning, l.Pos(), 1, source.Excerpt(l.Bytes())+" is no line of /proc/stat; it is left out")
 		}
 	}
 	return out, nil

@@ -100,7 +100,7 @@ func ReadSockets(l *source.Lines, ledger *source.Ledger) (*Output, error) {
 		case isSocketLine(line):
 			s = out.socket(line, l.Pos())
 			if s == nil {
-				ledger.Add("unreadable-line", source.Warning, l.Pos(), 1, quote(line)+" is no socket of ss; it is left out")
+				ledger.Add("unreadable-line", source.Warning, l.Pos(), 1, source.Excerpt(line)+" is no socket of ss; it is left out")
 			}
 		case len(line) > 0 && (line[0] == '\t' || line[0] == ' ') && s != nil:
 			s.details(bytes.Fields(line))

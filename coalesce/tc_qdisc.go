@@ -72,7 +72,7 @@ func ReadQdisc(l *source.Lines, ledger *source.Ledger) (*Output, error) {
 		case !l.Complete() && bytes.IndexByte(line, ')') < 0:
 			cut(ledger, l.Pos(), "the input ends inside tc -s qdisc; the counts are left out")
 		case !i.qdiscCounts(prefix, line, l.Pos()):
-			ledger.Add("unreadable-line", source.Warning, l.Pos(), 1, quote(line)+" are no counts of tc -s qdisc; they are left out")
+			ledger.Add("unreadable-line", source.Warning, l.Pos(), 1, source.Excerpt(line)+" are no counts of tc -s qdisc; they are left out")
 		}
 	}
 	return out, nil

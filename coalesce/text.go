@@ -77,22 +77,8 @@ func damaged(l *source.Lines, mine func(line []byte) bool) bool {
 // skip enters the next line into the ledger as not understood.
 func skip(l *source.Lines, ledger *source.Ledger, expected string) {
 	if l.Next() {
-		ledger.Add("unreadable-line", source.Warning, l.Pos(), 1, quote(l.Bytes())+" is not understood; "+expected+" was expected, the line is left out")
+		ledger.Add("unreadable-line", source.Warning, l.Pos(), 1, source.Excerpt(l.Bytes())+" is not understood; "+expected+" was expected, the line is left out")
 	}
-}
-
-func quote(line []byte) string {
-	const most = 60
-	s := []rune(string(bytes.ToValidUTF8(bytes.TrimSpace(line), []byte("?"))))
-	if len(s) > most {
-		s = append(s[:most], '…')
-	}
-	for i, r := range s {
-		if r < ' ' {
-			s[i] = ' '
-		}
-	}
-	return `"` + string(s) + `"`
 }
 
 // atEnd reports whether the input, and not only a quotation in it, ends after the current line (after Back: before it).

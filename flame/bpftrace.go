@@ -183,11 +183,10 @@ func (f *bpfFolder) keyLine(line []byte) bool {
 		f.ledger.Add("cut-input", source.Warning, f.at, 1, "the key of a map has no end: a line is missing or damaged; it is left out")
 		return f.mapLine(line)
 	}
-	f.lines.Back()
-	if f.lines.Foreign(f.lines.Head(foldedHead)) {
+	if !f.lines.Stray() {
+		f.lines.Back()
 		return false
 	}
-	f.lines.Next()
 	f.unknown(f.lines.Pos())
 	return true
 }

@@ -203,12 +203,10 @@ func (f *dtraceFolder) bare(line []byte) bool {
 
 // odd deals with a line that is none of an aggregation.
 func (f *dtraceFolder) odd() bool {
-	within := len(f.blocks) > 0
-	f.lines.Back()
-	if !within || f.lines.Foreign(f.lines.Head(foldedHead)) {
+	if len(f.blocks) == 0 || !f.lines.Stray() {
+		f.lines.Back()
 		return false
 	}
-	f.lines.Next()
 	f.unknown(f.lines.Pos())
 	return true
 }

@@ -94,11 +94,10 @@ type folder struct {
 // skip deals with a line that is no folded stack, and reports whether reading goes on behind it.
 func (f *folder) skip(l *source.Lines) bool {
 	pos, complete := l.Pos(), l.Complete()
-	l.Back()
-	if l.Foreign(l.Head(foldedHead)) {
+	if !l.Stray() {
+		l.Back()
 		return false
 	}
-	l.Next()
 	if !complete {
 		f.ledger.Add("cut-input", source.Warning, pos, 1, "the input ends within a stack; it is left out")
 		return true

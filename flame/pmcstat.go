@@ -119,12 +119,10 @@ func (f *pmcFolder) line(line []byte) bool {
 		f.node(n)
 		return true
 	}
-	within := len(f.open) > 0
-	f.lines.Back()
-	if !within || f.lines.Foreign(f.lines.Head(foldedHead)) {
+	if len(f.open) == 0 || !f.lines.Stray() {
+		f.lines.Back()
 		return false
 	}
-	f.lines.Next()
 	f.unknown(f.lines.Pos())
 	return true
 }

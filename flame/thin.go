@@ -119,23 +119,21 @@ func (t *thinner) location(l *profile.Location) *profile.Location {
 }
 
 func (t *thinner) function(f *profile.Function) *profile.Function {
-	if n := t.functions[f]; n != nil {
-		return n
-	}
-	n := *f
-	n.ID = uint64(len(t.out.Function) + 1)
-	t.functions[f] = &n
-	t.out.Function = append(t.out.Function, &n)
-	return &n
+	return copied(t.functions, &t.out.Function, f, func(n *profile.Function, id uint64) { n.ID = id })
 }
 
 func (t *thinner) mapping(m *profile.Mapping) *profile.Mapping {
-	if n := t.mappings[m]; n != nil {
+	return copied(t.mappings, &t.out.Mapping, m, func(n *profile.Mapping, id uint64) { n.ID = id })
+}
+
+// copied returns the copy of x, which is made and listed when it is asked for first.
+func copied[T any](known map[*T]*T, list *[]*T, x *T, number func(*T, uint64)) *T {
+	if n := known[x]; n != nil {
 		return n
 	}
-	n := *m
-	n.ID = uint64(len(t.out.Mapping) + 1)
-	t.mappings[m] = &n
-	t.out.Mapping = append(t.out.Mapping, &n)
+	n := *x
+	*list = append(*list, &n)
+	number(&n, uint64(len(*list)))
+	known[x] = &n
 	return &n
 }

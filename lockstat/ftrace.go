@@ -2,7 +2,6 @@ package lockstat
 
 import (
 	"bytes"
-	"strconv"
 
 	"nettrace/perf"
 	"nettrace/source"
@@ -139,14 +138,11 @@ func (r *ftraceReader) damaged(line []byte) bool {
 	if !bytes.Contains(line, []byte("] ")) || !bytes.Contains(line, []byte(": ")) {
 		return false
 	}
-	pos, text := r.l.Pos(), strconv.Quote(string(line[:min(len(line), 60)]))
-	r.l.Back()
-	foreign := r.l.Foreign(r.l.Head(4096))
-	r.l.Next()
-	if !foreign {
-		r.ledger.Add("damaged-line", source.Warning, pos, 1, "not an event of the tracer: "+text)
+	if !r.l.Stray() {
+		return false
 	}
-	return !foreign
+	r.ledger.Add("damaged-line", source.Warning, r.l.Pos(), 1, "not an event of the tracer: "+source.Excerpt(r.l.Bytes()))
+	return true
 }
 
 // parseFtrace takes a line apart: "TASK-PID (TGID) [CPU] flags time: event: fields". The thread's name may hold anything,

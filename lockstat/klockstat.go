@@ -2,7 +2,6 @@ package lockstat
 
 import (
 	"bytes"
-	"strconv"
 	"strings"
 
 	"nettrace/source"
@@ -293,14 +292,11 @@ func (r *klockReader) damaged(line []byte) bool {
 	if r.strange++; !blank(r.l.Bytes()[0]) || r.strange > strangeLines {
 		return false
 	}
-	pos, text := r.l.Pos(), strconv.Quote(string(line[:min(len(line), 60)]))
-	r.l.Back()
-	foreign := r.l.Foreign(r.l.Head(4096))
-	r.l.Next()
-	if !foreign {
-		r.b.lose("damaged-line", source.Warning, pos, 1, "not a row of klockstat: "+text)
+	if !r.l.Stray() {
+		return false
 	}
-	return !foreign
+	r.b.lose("damaged-line", source.Warning, r.l.Pos(), 1, "not a row of klockstat: "+source.Excerpt(r.l.Bytes()))
+	return true
 }
 
 func (r *klockReader) cut() {

@@ -3,7 +3,6 @@ package lockstat
 import (
 	"bytes"
 	"fmt"
-	"strconv"
 
 	"nettrace/source"
 )
@@ -219,25 +218,17 @@ func (r *lockstatReader) elided() {
 
 // damaged counts a line inside an open table that is not understood. It reports false where another output begins.
 func (r *lockstatReader) damaged(line []byte) bool {
-	pos := r.l.Pos()
 	if !r.l.Complete() {
 		r.cut()
 		return true
 	}
-	if r.strange++; r.strange > strangeLines {
+	if r.strange++; r.strange > strangeLines || !r.l.Stray() {
 		return false
 	}
-	text := strconv.Quote(string(line[:min(len(line), 60)]))
-	r.l.Back()
-	if r.l.Foreign(r.l.Head(4096)) {
-		r.l.Next()
-		return false
-	}
-	r.l.Next()
 	if r.event != nil {
 		r.event.elided = true
 	}
-	r.b.lose("damaged-line", source.Warning, pos, 1, "not a row of lockstat: "+text)
+	r.b.lose("damaged-line", source.Warning, r.l.Pos(), 1, "not a row of lockstat: "+source.Excerpt(r.l.Bytes()))
 	return true
 }
 

@@ -262,14 +262,11 @@ func (r *perfReader) damaged(line []byte) bool {
 	if r.strange++; !likely || r.strange > strangeLines {
 		return false
 	}
-	pos, text := r.l.Pos(), strconv.Quote(string(line[:min(len(line), 60)]))
-	r.l.Back()
-	foreign := r.l.Foreign(r.l.Head(4096))
-	r.l.Next()
-	if !foreign {
-		r.b.lose("damaged-line", source.Warning, pos, 1, "not a row of "+r.b.table.Tool.Program+": "+text)
+	if !r.l.Stray() {
+		return false
 	}
-	return !foreign
+	r.b.lose("damaged-line", source.Warning, r.l.Pos(), 1, "not a row of "+r.b.table.Tool.Program+": "+source.Excerpt(r.l.Bytes()))
+	return true
 }
 
 func (r *perfReader) cut() {

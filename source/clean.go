@@ -1,6 +1,7 @@
 package source
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"unicode"
@@ -42,3 +43,18 @@ func clean(s string) string {
 
 // Acts reports whether a character acts on a terminal or on the text around it instead of being shown.
 func Acts(r rune) bool { return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) }
+
+// Excerpt quotes the beginning of a line for a message: `"eth0: 12 …"`. It holds valid UTF-8 without control characters.
+func Excerpt(line []byte) string {
+	const most = 60
+	s := []rune(string(bytes.ToValidUTF8(bytes.TrimSpace(line), []byte("?"))))
+	if len(s) > most {
+		s = append(s[:most], '…')
+	}
+	for i, r := range s {
+		if r < ' ' {
+			s[i] = ' '
+		}
+	}
+	return `"` + string(s) + `"`
+}

@@ -104,6 +104,18 @@ func (l *Lines) Back() {
 	}
 }
 
+// foreignHead is how much of the input Stray shows to Foreign.
+const foreignHead = 16 << 10
+
+// Stray reports whether the current line, which the decoder does not understand, stands within its output: no output of
+// another format surely begins with it. The line stays the current one, but what Bytes returned before is gone.
+func (l *Lines) Stray() bool {
+	l.Back()
+	foreign := l.Foreign(l.Head(foreignHead))
+	l.Next()
+	return !foreign
+}
+
 // Head returns up to n bytes that follow the current line (after Back, or before the first Next, that begin with the
 // line to come), without consuming them and, in a quotation, without its prefix. They are valid until the next call.
 func (l *Lines) Head(n int) []byte {

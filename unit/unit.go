@@ -150,3 +150,19 @@ func Format(v float64, unit string) string {
 		return Number(v) + " " + unit
 	}
 }
+
+// Prefix returns the power of a thousand (or of 1,024) that a letter before a unit stands for: 1 for k and K, 2 for m and
+// M, 3 for g and G, 4 for t and T, 0 for any other.
+func Prefix(letter byte) int {
+	switch letter {
+	case 'k', 'K':
+		return 1
+	case 'm', 'M':
+		return 2
+	case 'g', 'G':
+		return 3
+	case 't', 'T':
+		return 4
+	}
+	return 0
+}

@@ -60,3 +60,11 @@ func TestFromSeconds(t *testing.T) {
 		t.Errorf("FromSeconds(NaN) = %d, want 0", got)
 	}
 }
+
+func TestPrefix(t *testing.T) {
+	for letter, want := range map[byte]int{'k': 1, 'K': 1, 'm': 2, 'M': 2, 'g': 3, 'G': 3, 't': 4, 'T': 4, 0: 0, 'b': 0, '7': 0, '+': 0} {
+		if got := Prefix(letter); got != want {
+			t.Errorf("Prefix(%q) = %d, want %d", letter, got, want)
+		}
+	}
+}
