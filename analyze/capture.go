@@ -61,7 +61,7 @@ func (r *reader) capture(out *Source, h head, feed func(*trackerFeed) (*pcap.Inf
 		c = &capturing{tracker: newTracker(out.Path, &r.ledger, r.options, nil), place: r.order.now}
 		r.capturing = c
 	}
-	info, err := feed(&trackerFeed{c.tracker, out.Path, &r.ledger, nil})
+	info, err := feed(&trackerFeed{tracker: c.tracker, path: out.Path, ledger: &r.ledger, pace: &out.Pace})
 	if err != nil {
 		return err
 	}
@@ -74,6 +74,7 @@ func (r *reader) capture(out *Source, h head, feed func(*trackerFeed) (*pcap.Inf
 	if info.HasTime {
 		epoch := unit.Nanos(out.Epoch) * unit.Second
 		out.Start, out.End = info.First-epoch, info.Last-epoch
+		out.Pace.Begin -= epoch
 	}
 	return nil
 }
@@ -107,7 +108,7 @@ type visitor func(*pcap.Packet, *pcap.Header, tcp.Mark) error
 
 // track reads a capture through the connection tracker and hands each packet to visit.
 func track(ctx context.Context, src *source.Source, ledger *source.Ledger, o Options, visit visitor) (*tcp.Capture, *pcap.Info, error) {
-	t := trackerFeed{newTracker(src.Path, ledger, o, visit), src.Path, ledger, visit}
+	t := trackerFeed{tracker: newTracker(src.Path, ledger, o, visit), path: src.Path, ledger: ledger, visit: visit}
 	info, err := t.file(ctx, src, o)
 	if err != nil {
 		return nil, nil, err
@@ -131,7 +132,8 @@ type trackerFeed struct {
 	tracker *tcp.Tracker
 	path    string
 	ledger  *source.Ledger
-	visit   visitor // may be nil
+	visit   visitor      // may be nil
+	pace    *source.Pace // of the packets, nil if nobody asks
 }
 
 // file reads a capture file.
@@ -161,6 +163,9 @@ func (t *trackerFeed) take(p *pcap.Packet) error {
 	h.Decode(p)
 	if h.Fault != 0 {
 		h.Fault.Enter(t.ledger, source.Pos{Source: t.path, Offset: p.Offset, Record: p.Record})
+	}
+	if t.pace != nil && p.HasTime {
+		t.pace.Add(p.Time)
 	}
 	mark := t.tracker.Add(p, h)
 	if t.visit == nil {

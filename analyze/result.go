@@ -58,6 +58,7 @@ type Source struct {
 	Line        int                `json:"line"` // where the output begins, 0 in binary formats
 	Compression []string           `json:"compression"`
 	Facts       []Fact             `json:"facts"`
+	Pace        source.Pace        `json:"pace,omitzero"`    // how many packets or samples were recorded when
 	Events      []flame.EventTotal `json:"events,omitempty"` // of stack samples
 	Tried       []string           `json:"tried,omitempty"`  // of a source that was not recognised
 	Note        string             `json:"note,omitempty"`

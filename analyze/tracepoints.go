@@ -45,7 +45,7 @@ func networkWork(start source.Pos, ledger *source.Ledger) consumer {
 // readEvents reads one recording of perf into a profile and into the models of the consumers.
 func readEvents(r *reader, out *Source, start source.Pos, read func(flame.PerfOptions) (*flame.Profile, error)) error {
 	var all []consumer
-	o := flame.PerfOptions{Window: r.options.Window, Times: r.options.Times}
+	o := flame.PerfOptions{Window: r.options.Window, Times: r.options.Times, Pace: &out.Pace}
 	for _, begin := range consumers() {
 		c := begin(start, &r.ledger)
 		all, o.Watchers = append(all, c), append(o.Watchers, c.event)

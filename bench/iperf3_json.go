@@ -204,9 +204,22 @@ func (r *iperf3) settings(start, test members) []Setting {
 // maxJitterMillis is above any jitter: a minute. iperf3 prints garbage for an interval without packets.
 const maxJitterMillis = 60_000
 
+// maxRunSeconds is above the end of any interval: a century.
+const maxRunSeconds = 100 * 365 * 86400
+
+// began is when the run did, to the second: iperf3 takes the time when it connects. 0 if that is not told.
+func (r *iperf3) began() int64 {
+	t, _ := r.tree.object("start").object("timestamp").number("timesecs")
+	if t < 0 || t > math.MaxInt32*100 {
+		return 0
+	}
+	return int64(t)
+}
+
 // interim makes interim results of the intervals' sums.
 func (r *iperf3) interim(intervals []members) []Interim {
 	var s series
+	began := r.began()
 	for n, o := range intervals {
 		rate, ok := o.number("bits_per_second")
 		seconds, timed := o.number("seconds")
@@ -215,6 +228,10 @@ func (r *iperf3) interim(intervals []members) []Interim {
 		}
 		moved, _ := o.number("bytes")
 		point := Interim{Rate: rate / 1e6, Length: unit.FromSeconds(seconds), Bytes: int64(max(0, moved)), Pos: r.pos}
+		if end, ok := o.number("end"); ok && began > 0 && end >= 0 && end < maxRunSeconds {
+			whole := math.Floor(end)
+			point.EndSeconds, point.EndNanos = began+int64(whole), unit.FromSeconds(end-whole)
+		}
 		r.datagrams(&point, o, n+1)
 		if s.add(point) {
 			r.ledger.Add("interim-merged", source.Note, r.pos, 1, "more than 4,096 intervals in one run; neighbours are merged, their mean is kept")

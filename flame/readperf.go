@@ -16,6 +16,7 @@ type PerfOptions struct {
 	Window   perf.Window    // samples outside are left out, and not shown to watchers
 	Workers  int            // goroutines that decode parts of a long text; 0 is as many as there are CPUs. The profile is the same
 	Times    bool           // keep when stacks were sampled, for views that show parts of the time
+	Pace     *source.Pace   // counts the samples that have times; nil if nobody asks
 }
 
 // ReadPerf reads the text of `perf script` (what perf.SniffScript recognises) into a profile.
@@ -31,7 +32,7 @@ func ReadPerf(l *source.Lines, ledger *source.Ledger, o PerfOptions) (*Profile, 
 // FoldPerf folds a stream of samples that begins at start into a profile of a format. A stack is told by its functions and
 // their objects, not by addresses.
 func FoldPerf(events perf.Events, start source.Pos, format string, ledger *source.Ledger, o PerfOptions) (*Profile, error) {
-	f := perfFolder{builder: newBuilder(start.Source, ledger)}
+	f := perfFolder{builder: newBuilder(start.Source, ledger), pace: o.Pace}
 	if o.Times {
 		f.times = newTimes()
 	}
@@ -71,6 +72,7 @@ type perfFolder struct {
 	outside     int64
 	first, last unit.Nanos // of the samples folded; valid iff timed
 	timed       bool
+	pace        *source.Pace
 
 	event     string
 	eventID   uint32
@@ -88,6 +90,9 @@ func (f *perfFolder) sample(e *perf.Event) {
 			f.first = e.Time
 		}
 		f.last, f.timed = max(f.last, e.Time), true
+		if f.pace != nil {
+			f.pace.Add(e.Time)
+		}
 	}
 	if f.times != nil {
 		f.times.now, f.times.known = e.Time, e.HasTime

@@ -28,6 +28,7 @@ type pageView struct {
 	Findings    []*findingView
 	Top, Infos  []*findingView // those that no other one explains
 	Nothing     string
+	Lanes       []plotView
 	Connections *table
 	Profiles    []profileView
 	Sources     *table
@@ -95,6 +96,7 @@ func (p *pageMaker) page() (*pageView, error) {
 		view.Nothing = nothing(r)
 	}
 	view.Losses = p.losses()
+	view.Lanes = p.lanes()
 	profiles, err := p.profiles()
 	view.Profiles = profiles
 	return view, err

@@ -137,15 +137,21 @@ func curveTable(caption, label string, curves []curve) *table {
 	return t
 }
 
-// counters lists the counters that a finding cites, and draws those with enough snapshots.
-func counters(f *finding.Finding, hosts []*coalesce.Host) (*table, []plotView) {
+// counterLine is the rate of a counter between the snapshots of its series.
+type counterLine struct {
+	series *coalesce.Series
+	line   curve
+}
+
+// citedCounters lists the counters that a finding cites, and gives the rates of those with enough snapshots.
+func citedCounters(f *finding.Finding, hosts []*coalesce.Host) (*table, []counterLine) {
 	t := &table{Caption: "Counters", Head: []column{{"counter", false}, {"tool", false}, {"first", true}, {"last", true}, {"change", true}, {"per second", true}}}
-	var views []plotView
+	var lines []counterLine
 	add := func(name string, s *coalesce.Series, c *coalesce.Change) {
 		if len(t.Rows) < maxCounters && (cites(f, c.First.Pos, nil) || cites(f, c.Last.Pos, nil)) {
 			t.Rows = append(t.Rows, counterRow(name, s, c))
-			if view, ok := counterChart(name, s, c); ok && len(views) < maxCurves {
-				views = append(views, view)
+			if line, ok := counterRate(name, s, c); ok && len(lines) < maxCurves {
+				lines = append(lines, counterLine{s, line})
 			}
 		}
 	}
@@ -171,7 +177,7 @@ func counters(f *finding.Finding, hosts []*coalesce.Host) (*table, []plotView) {
 	if len(t.Rows) == 0 {
 		return nil, nil
 	}
-	return t, views
+	return t, lines
 }
 
 const maxCounters = 12
@@ -188,11 +194,10 @@ func count64(n uint64) cell {
 	return number(float64(n), unit.Count(int64(min(n, 1<<63-1))))
 }
 
-// counterChart draws the rate of a counter between snapshots.
-func counterChart(name string, s *coalesce.Series, c *coalesce.Change) (plotView, bool) {
+func counterRate(name string, s *coalesce.Series, c *coalesce.Change) (curve, bool) {
 	lengths := s.Steps()
 	if len(lengths) < 3 || !s.Timed() || len(c.Steps) != len(lengths) {
-		return plotView{}, false
+		return curve{}, false
 	}
 	line := curve{label: name}
 	for i, step := range c.Steps {
@@ -203,11 +208,15 @@ func counterChart(name string, s *coalesce.Series, c *coalesce.Change) (plotView
 		}
 		line.parts = append(line.parts, p)
 	}
-	return stepChart("Rate of "+name+" between snapshots", "per second", []curve{line}), true
+	return line, true
 }
 
 // charts are the pictures of a finding beside its sequence plots.
 func charts(f *finding.Finding, m *analyze.Models) (*table, []plotView) {
-	cited, views := counters(f, m.Hosts)
-	return cited, append(benchmarks(f, m.Runs), views...)
+	cited, lines := citedCounters(f, m.Hosts)
+	views := benchmarks(f, m.Runs)
+	for _, l := range lines {
+		views = append(views, stepChart("Rate of "+l.line.label+" between snapshots", "per second", []curve{l.line}))
+	}
+	return cited, views
 }
