@@ -13,6 +13,11 @@ const (
 	etherMPLSMany = 0x8848
 	etherPPPoE    = 0x8864
 	etherQinQ     = 0x88a8
+	etherBackbone = 0x88e7 // IEEE 802.1ah: a service tag before an Ethernet frame
+	etherVNTag    = 0x8926 // port extenders, before IEEE 802.1BR
+	etherHSR      = 0x892f // ring redundancy (IEC 62439-3)
+	etherETag     = 0x893f // IEEE 802.1BR
+	etherNSH      = 0x894f // RFC 8300
 	etherQinQOld  = 0x9100
 )
 
@@ -20,7 +25,7 @@ const (
 const (
 	maxTunnels    = 8
 	maxTags       = 8
-	maxFrames     = 12 // Ethernet headers
+	maxFrames     = 12 // Ethernet headers, and tags and headers that are not counted otherwise
 	maxExtensions = 16
 )
 
@@ -31,25 +36,30 @@ const (
 // checked against what was captured.
 func (h *Header) Decode(p *Packet) {
 	*h = Header{}
-	data, end := p.Data, p.WireLen
-	switch p.LinkType {
+	h.link(p.Data, 0, p.WireLen, p.LinkType)
+}
+
+// link reads a packet of a link type; it reports false for one that is not understood.
+func (h *Header) link(data []byte, at, end int, t LinkType) bool {
+	switch t {
 	case LinkEthernet:
-		h.ethernet(data, 0, end)
+		h.ethernet(data, at, end)
 	case LinkSLL:
-		h.cooked(data, 14, 16, end)
+		h.cooked(data, at, 14, 16, end)
 	case LinkSLL2:
-		h.cooked(data, 0, 20, end)
+		h.cooked(data, at, 0, 20, end)
 	case LinkNull, LinkLoop:
-		h.family(data, end)
+		h.family(data, at, end)
 	case LinkRaw, linkRaw12, linkRaw14, LinkIPv4, LinkIPv6:
-		h.ip(data, 0, end)
+		h.ip(data, at, end)
 	case LinkPPP, LinkPPPHDLC:
-		h.ppp(data, 0, end)
+		h.ppp(data, at, end)
 	case LinkPPPoE:
-		h.pppoe(data, 0, end)
-	case LinkCHDLC: // address, control, EtherType
-		h.cooked(data, 2, 4, end)
+		h.pppoe(data, at, end)
+	default:
+		return h.rareLink(data, at, end, t)
 	}
+	return true
 }
 
 // cut notes that the capture ends inside a header, unless a fault was noted before.
@@ -62,20 +72,25 @@ func (h *Header) fault(f Fault) {
 }
 
 func (h *Header) ethernet(data []byte, at, end int) {
-	if len(data) < at+14 {
-		return
-	}
-	if h.frames++; h.frames > maxFrames {
-		h.fault(TooDeep)
+	if len(data) < at+14 || !h.deeper() {
 		return
 	}
 	h.ether(data, at+14, end, binary.BigEndian.Uint16(data[at+12:]))
 }
 
-// cooked reads a link header of headBytes whose EtherType is at typeAt.
-func (h *Header) cooked(data []byte, typeAt, headBytes, end int) {
-	if len(data) >= headBytes {
-		h.ether(data, headBytes, end, binary.BigEndian.Uint16(data[typeAt:]))
+// deeper counts a header that may hold its like; it reports false when there are too many.
+func (h *Header) deeper() bool {
+	h.frames++
+	if h.frames > maxFrames {
+		h.fault(TooDeep)
+	}
+	return h.frames <= maxFrames
+}
+
+// cooked reads a link header of headBytes whose EtherType is at typeAt of it.
+func (h *Header) cooked(data []byte, at, typeAt, headBytes, end int) {
+	if len(data) >= at+headBytes {
+		h.ether(data, at+headBytes, end, binary.BigEndian.Uint16(data[at+typeAt:]))
 	}
 }
 
@@ -95,8 +110,22 @@ func (h *Header) ether(data []byte, at, end int, kind uint16) {
 			}
 			kind = binary.BigEndian.Uint16(data[at+2:])
 			at += 4
+		case etherETag, etherVNTag, etherHSR: // tags that name no VLAN
+			if at += 6; kind == etherETag {
+				at += 2
+			}
+			if len(data) < at || !h.deeper() {
+				return
+			}
+			kind = binary.BigEndian.Uint16(data[at-2:])
 		case etherMPLS, etherMPLSMany:
 			h.mpls(data, at, end)
+			return
+		case etherBackbone:
+			h.ethernet(data, at+4, end)
+			return
+		case etherNSH:
+			h.nsh(data, at, end)
 			return
 		case etherPPPoE:
 			h.pppoe(data, at, end)
@@ -127,15 +156,17 @@ func (h *Header) tag(control uint16) bool {
 	return true
 }
 
-// llc follows IEEE 802.3 frames, whose type field is a length, if their LLC header is SNAP with an EtherType.
+// llc follows IEEE 802.3 frames, whose type field is a length, if their LLC header is SNAP with an EtherType or names IP.
 func (h *Header) llc(data []byte, at, end int, length uint16) {
-	const snap = "\xaa\xaa\x03\x00\x00\x00"
-	if length > 1500 || len(data) < at+8 || string(data[at:at+6]) != snap {
-		return
-	}
-	switch kind := binary.BigEndian.Uint16(data[at+6:]); kind {
-	case etherIPv4, etherIPv6:
-		h.ip(data, at+8, end)
+	const snap, onlyIP, longest = "\xaa\xaa\x03\x00\x00\x00", "\x06\x06\x03", 1500
+	switch {
+	case length > longest || len(data) < at+3:
+	case string(data[at:at+3]) == onlyIP:
+		h.ipv4(data, at+3, end)
+	case len(data) >= at+8 && string(data[at:at+6]) == snap:
+		if kind := binary.BigEndian.Uint16(data[at+6:]); kind > longest {
+			h.ether(data, at+8, end, kind)
+		}
 	}
 }
 
@@ -198,18 +229,18 @@ func (h *Header) ppp(data []byte, at, end int) {
 
 // family reads the address family of NULL (in the byte order of the host that captured) and LOOP (big-endian): 2 is
 // IPv4 everywhere; IPv6 is 10 on Linux, 23 on Windows, 24 on NetBSD and OpenBSD, 28 on FreeBSD, 30 on macOS.
-func (h *Header) family(data []byte, end int) {
-	if len(data) < 4 {
+func (h *Header) family(data []byte, at, end int) {
+	if len(data) < at+4 {
 		return
 	}
-	family := binary.BigEndian.Uint32(data)
+	family := binary.BigEndian.Uint32(data[at:])
 	if family > 0xffff {
-		family = binary.LittleEndian.Uint32(data)
+		family = binary.LittleEndian.Uint32(data[at:])
 	}
 	switch family {
 	case 2:
-		h.ipv4(data, 4, end)
+		h.ipv4(data, at+4, end)
 	case 10, 23, 24, 28, 30:
-		h.ipv6(data, 4, end)
+		h.ipv6(data, at+4, end)
 	}
 }

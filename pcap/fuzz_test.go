@@ -81,6 +81,11 @@ func FuzzDecode(f *testing.F) {
 			f.Add(uint16(d.LinkType), d.WireLen, d.Data)
 		}
 	}
+	for link := range LinkType(300) {
+		if link.Decoded() {
+			f.Add(uint16(link), 60, []byte(cat(strings.Repeat("\x08\x00", 20), snap(0x0800), ip4(17, -1, 0, udpOf(2152, 8, "")))))
+		}
+	}
 	f.Fuzz(func(t *testing.T, link uint16, wire int, data []byte) {
 		p := &Packet{LinkType: LinkType(link), Data: data, CapLen: len(data), WireLen: min(max(wire, len(data)), 1<<32)}
 		var h Header

@@ -50,7 +50,7 @@ type Header struct {
 	Tunnel     uint32
 	TunnelKind TunnelKind // of the innermost tunnel
 	Tunnels    uint8      // how many
-	frames     uint8      // Ethernet headers met
+	frames     uint8      // Ethernet headers and their like met
 
 	// Valid iff Transport is TCP or UDP.
 	SrcPort, DstPort uint16
@@ -96,10 +96,14 @@ const (
 	GRE
 	VXLAN
 	Geneve
+	GTP
+	L2TP
+	Teredo
+	MPLSinUDP
 )
 
 func (k TunnelKind) String() string {
-	return [...]string{"", "ipip", "gre", "vxlan", "geneve"}[k]
+	return [...]string{"", "ipip", "gre", "vxlan", "geneve", "gtp", "l2tp", "teredo", "mpls"}[k]
 }
 
 // TCPOptions are the TCP options of one packet. Cut says that the snap length or a bad length ended them early.

@@ -50,11 +50,8 @@ func (h *Header) udp(data []byte, at, end int) {
 	h.SrcPort, h.DstPort = binary.BigEndian.Uint16(b), binary.BigEndian.Uint16(b[2:])
 	h.Checksum = binary.BigEndian.Uint16(b[6:])
 	h.PayloadAt, h.Payload = at+8, end-at-8
-	switch h.DstPort {
-	case portVXLAN, portVXLANOld:
-		h.vxlan(data, at+8, end)
-	case portGeneve:
-		h.geneve(data, at+8, end)
+	if !h.tunnelled(h.DstPort, data, at+8, end) {
+		h.tunnelled(h.SrcPort, data, at+8, end)
 	}
 }
 
