@@ -1,6 +1,10 @@
 package source
 
-import "nettrace/unit"
+import (
+	"math/bits"
+
+	"nettrace/unit"
+)
 
 // Pace counts the records of a recording over its time, in slices of equal length, for views that draw when it was busy.
 // Its zero value is ready; as long as nothing was counted it has no slices.
@@ -13,7 +17,7 @@ type Pace struct {
 // Bounds of a pace: slices become twice as long where there would be more.
 const (
 	maxPaceSlices   = 128
-	firstPaceLength = 1 << 10 // nanoseconds
+	firstPaceLength = 1 << 10 // nanoseconds; a power of two, as are all that it grows to
 )
 
 // Add counts a record. One that is earlier than the first counts as if it had come with it.
@@ -21,16 +25,21 @@ func (p *Pace) Add(at unit.Nanos) {
 	if p.Length == 0 {
 		p.Begin, p.Length = at, firstPaceLength
 	}
-	slice := int64(max(at-p.Begin, 0) / p.Length)
+	slice := p.slice(at)
 	if slice >= int64(len(p.Counts)) {
 		slice = p.reach(at)
 	}
 	p.Counts[slice]++
 }
 
+// slice returns the number of the slice that a time is in. It shifts, since a division for each packet would show.
+func (p *Pace) slice(at unit.Nanos) int64 {
+	return int64(max(at-p.Begin, 0)) >> bits.TrailingZeros64(uint64(p.Length))
+}
+
 // reach makes the slices reach to a time, and returns the one that it is in.
 func (p *Pace) reach(at unit.Nanos) int64 {
-	for (at-p.Begin)/p.Length >= maxPaceSlices {
+	for p.slice(at) >= maxPaceSlices {
 		p.Length *= 2
 		half := p.Counts[:0]
 		for i := 0; i < len(p.Counts); i += 2 {
@@ -42,7 +51,7 @@ func (p *Pace) reach(at unit.Nanos) int64 {
 		}
 		p.Counts = half
 	}
-	slice := int64(max(at-p.Begin, 0) / p.Length)
+	slice := p.slice(at)
 	for slice >= int64(len(p.Counts)) {
 		p.Counts = append(p.Counts, 0)
 	}
