@@ -39,6 +39,8 @@ type Options struct {
 	Connections int
 	// WiresharkFlags has Packets and Records put the marks that Wireshark makes on packets in place of the analysis' own.
 	WiresharkFlags bool
+	// PayloadBytes is how many bytes of each packet's payload Packets and Records tell.
+	PayloadBytes int
 	// Marked has Packets and WritePackets take only packets of one connection, or with certain marks.
 	Marked Marked
 	// Progress, if set, is called now and then with the source that is read and the bytes of it that were.

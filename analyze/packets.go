@@ -2,6 +2,7 @@ package analyze
 
 import (
 	"context"
+	"encoding/hex"
 	"fmt"
 	"strconv"
 
@@ -24,14 +25,17 @@ type PacketRecord struct {
 	Proto       string     `json:"proto"` // tcp, udp, icmp, ip, ip6, other
 	Src         string     `json:"src"`
 	Dst         string     `json:"dst"`
-	Conn        int64      `json:"conn"` // connection number, 0 for none
+	ID          int        `json:"ip_id"` // IPv4 identification; -1 for IPv6
+	TTL         int        `json:"ttl"`   // or hop limit
+	Conn        int64      `json:"conn"`  // connection number, 0 for none
 	Seq         uint32     `json:"seq"`
 	Ack         uint32     `json:"ack"`
 	Header      string     `json:"tcp_flags"` // as tcpdump prints them: "S.", "P."
 	Window      int        `json:"window"`
 	Payload     int        `json:"payload"`
 	WirePackets int        `json:"wire_packets"`
-	Flags       []string   `json:"flags"` // the analysis' marks, or Wireshark's
+	Flags       []string   `json:"flags"`          // the analysis' marks, or Wireshark's
+	Data        string     `json:"data,omitempty"` // the first bytes of the payload in hexadecimal, where Options ask for them
 }
 
 // Packets decodes the capture behind path and hands each packet that the filter lets through to emit. The record is
@@ -71,6 +75,7 @@ func packets(ctx context.Context, src *source.Source, filter pcap.Filter, o Opti
 			return nil
 		}
 		record.fill(p, h, m, epoch)
+		record.Data = hex.EncodeToString(h.Captured(p, o.PayloadBytes))
 		if wireshark != nil {
 			record.Flags = theirs.Names()
 		}
@@ -81,13 +86,16 @@ func packets(ctx context.Context, src *source.Source, filter pcap.Filter, o Opti
 
 func (r *PacketRecord) fill(p *pcap.Packet, h *pcap.Header, m tcp.Mark, epoch unit.Nanos) {
 	*r = PacketRecord{Record: p.Record, Offset: p.Offset, Interface: p.Interface, Length: p.WireLen, Captured: p.CapLen,
-		Proto: proto(h), Payload: h.Payload, Conn: m.Connection, WirePackets: m.WirePackets, Flags: m.Flags.Names()}
+		Proto: proto(h), ID: -1, TTL: int(h.TTL), Payload: h.Payload, Conn: m.Connection, WirePackets: m.WirePackets, Flags: m.Flags.Names()}
 	r.Device, r.Direction = p.Device, [...]string{"", "in", "out"}[p.Direction]
 	if p.HasTime {
 		r.Time = p.Time - epoch
 	}
 	if h.Network != pcap.NoNetwork {
 		r.Src, r.Dst = endpoint(h.Source().Addr().String(), h.SrcPort, h), endpoint(h.Destination().Addr().String(), h.DstPort, h)
+	}
+	if h.HasID {
+		r.ID = int(h.ID)
 	}
 	if h.Transport == pcap.TCP {
 		r.Seq, r.Ack, r.Window, r.Header = h.Seq, h.Ack, int(h.Window), headerFlags(h.Flags)

@@ -135,6 +135,14 @@ func (h *Header) addr(a *[16]byte) netip.Addr {
 	}
 }
 
+// Captured returns the first bytes of the payload of p, at most n and no more than were captured.
+func (h *Header) Captured(p *Packet, n int) []byte {
+	if h.PayloadAt == 0 || h.PayloadAt >= len(p.Data) {
+		return nil
+	}
+	return p.Data[h.PayloadAt:min(h.PayloadAt+min(max(n, 0), h.Payload), len(p.Data))]
+}
+
 // Source returns the sender's address and port; the port is 0 unless the transport is TCP or UDP.
 func (h *Header) Source() netip.AddrPort { return netip.AddrPortFrom(h.addr(&h.Src), h.SrcPort) }
 

@@ -102,21 +102,29 @@ func (o *TCPOptions) decode(b []byte) {
 		o.timestamp(b[4:])
 		return
 	}
-	for len(b) > 0 {
-		switch b[0] {
-		case optionEnd:
-			return
-		case optionNop:
-			b = b[1:]
-			continue
-		}
-		if len(b) < 2 || b[1] < 2 || int(b[1]) > len(b) {
+	for len(b) > 0 && b[0] != optionEnd {
+		size := optionSize(b)
+		switch size {
+		case 0:
 			o.Cut = true
 			return
+		case 1:
+		default:
+			o.option(b[0], b[2:size])
 		}
-		o.option(b[0], b[2:b[1]])
-		b = b[b[1]:]
+		b = b[size:]
 	}
+}
+
+// optionSize returns how many bytes the first of some options takes, 0 if it does not fit.
+func optionSize(b []byte) int {
+	switch {
+	case b[0] == optionNop:
+		return 1
+	case len(b) < 2 || b[1] < 2 || int(b[1]) > len(b):
+		return 0
+	}
+	return int(b[1])
 }
 
 func (o *TCPOptions) timestamp(b []byte) {

@@ -154,10 +154,10 @@ func (p *page) flow(c *tcp.Capture, x *tcp.Connection) {
 	line("handshake", "MSS %d and %d, timestamps %v, SACK %v, window scale %s; RTT %s (to server %s, to client %s)", h.Ends[0].MSS, h.Ends[1].MSS,
 		h.Timestamps, h.SACK, scale(h), known(h.RoundTrip), known(h.ToServer), known(h.ToClient))
 	if h.FastOpen != "" {
-		line("Fast Open", "%s%s", h.FastOpen, map[bool]string{true: ", data in the SYN"}[h.FastOpenWithPayload])
+		line("Fast Open", "%s%s%s", h.FastOpen, map[bool]string{true: ", data in the SYN"}[h.FastOpenWithPayload], cookie(h))
 	}
-	if h.MultipathTCP {
-		line("Multipath TCP", "a subflow: the data of the connection may go over others as well")
+	if h.Multipath != nil {
+		line("Multipath TCP", "%s", multipath(h.Multipath))
 	}
 	if x.Exchanges.Count > 0 {
 		e := &x.Exchanges
@@ -190,6 +190,26 @@ func (p *page) flow(c *tcp.Capture, x *tcp.Connection) {
 	for _, e := range x.Events {
 		line("event", "%s at packet #%d, %.6f s", e.Kind, e.Record, e.Time.Seconds())
 	}
+}
+
+func cookie(h *tcp.Handshake) string {
+	if h.FastOpenCookie == "" {
+		return ""
+	}
+	return ", cookie " + h.FastOpenCookie
+}
+
+// multipath says what a connection is in the whole of its subflows.
+func multipath(m *tcp.Multipath) string {
+	switch {
+	case m.Of > 0:
+		return fmt.Sprintf("a subflow that joins connection %d", m.Of)
+	case m.Joins:
+		return fmt.Sprintf("a subflow that joins a connection with the token 0x%08x, whose handshake the capture does not hold", m.Token)
+	case len(m.Others) == 0:
+		return "the first subflow; no other joins it in this capture"
+	}
+	return "the first subflow, joined by " + strings.Trim(fmt.Sprint(m.Others), "[]")
 }
 
 // scale prints the window scale shifts in use.
@@ -228,7 +248,7 @@ func waits(d *tcp.Direction) string {
 	add(w.ZeroWindowEpisodes, "%d times for a closed window (%s)", w.ZeroWindowEpisodes, w.ZeroWindowTime)
 	add(w.WindowFullPackets, "behind %d packets for a full one (%s)", w.WindowFullPackets, w.WindowFullTime)
 	add(d.Timeouts, "%d timeouts (%s)", d.Timeouts, d.TimeoutTime)
-	add(d.KeepAlives, "%d keep-alives", d.KeepAlives)
+	add(d.KeepAlives, "%d keep-alives, %d answered", d.KeepAlives, w.KeepAlivesAnswered)
 	return strings.Join(parts, ", ")
 }
 

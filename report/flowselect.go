@@ -59,7 +59,7 @@ func flowOf(source string, x *tcp.Connection) flow {
 	a, b := &x.Directions[0], &x.Directions[1]
 	return flow{
 		Source: source, Conn: x.Number, Client: x.Client.String(), Server: x.Server.String(), Start: x.Start, End: x.End, CaptureSide: x.Side.Place, Began: x.Began, Ended: x.Ended,
-		RoundTrip: x.RoundTrip, FastOpen: x.Handshake.FastOpen, MultipathTCP: x.Handshake.MultipathTCP,
+		RoundTrip: x.RoundTrip, FastOpen: x.Handshake.FastOpen, MultipathTCP: x.Handshake.Multipath != nil,
 		ClientToServer: direction(a, b, life), ServerToClient: direction(b, a, life), connection: x,
 	}
 }

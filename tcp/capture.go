@@ -120,9 +120,10 @@ type Handshake struct {
 	Timestamps          bool       `json:"timestamps"`
 	SACK                bool       `json:"sack"`
 	FastOpen            string     `json:"fast_open,omitempty"` // "", asked, accepted, refused
-	MultipathTCP        bool       `json:"multipath_tcp,omitempty"`
 	RepeatedSYNs        int64      `json:"repeated_syns,omitempty"`
 	FastOpenWithPayload bool       `json:"fast_open_with_payload,omitempty"`
+	FastOpenCookie      string     `json:"fast_open_cookie,omitempty"` // in hexadecimal
+	Multipath           *Multipath `json:"multipath,omitempty"`        // nil without Multipath TCP
 }
 
 // Offer is what one end's SYN or SYN-ACK offers.
@@ -187,6 +188,7 @@ func (t *Tracker) capture() *Capture {
 	c := &Capture{Source: t.source, Pieces: t.pieces, EpochSeconds: t.clock.epoch, Start: t.clock.start, End: t.clock.end, Packets: t.packets, Totals: all.totals, Picture: all.picture.summary()}
 	c.Totals.Tails.ranked()
 	c.Connections = all.kept.list()
+	joinSubflows(c.Connections)
 	c.Servers = all.servers.list()
 	if c.Totals.NotKept = c.Totals.Connections - int64(len(c.Connections)); c.Totals.NotKept > 0 {
 		t.ledger.Add("connection-not-kept", source.Note, source.Pos{Source: t.source}, c.Totals.NotKept,

@@ -44,6 +44,12 @@ func TestCaseKeepAlives(t *testing.T) {
 	if got := j.flagged(FlagKeepAlive); !slices.Equal(got, []int{7, 9, 11, 13, 15}) {
 		t.Errorf("keep-alives are %v", got)
 	}
+	if got := j.flagged(FlagKeepAliveACK); !slices.Equal(got, []int{8, 10, 12, 14, 16}) {
+		t.Errorf("answers to keep-alives are %v", got)
+	}
+	if out.Waits.KeepAlivesAnswered != 3 || in.Waits.KeepAlivesAnswered != 2 {
+		t.Errorf("%d and %d were answered", out.Waits.KeepAlivesAnswered, in.Waits.KeepAlivesAnswered)
+	}
 }
 
 func TestCaseSequenceWrap(t *testing.T) {

@@ -107,7 +107,6 @@ type synOptions struct {
 	mss                                       uint16
 	scale                                     uint8
 	hasMSS, hasScale, timestamps, sackOK, cut bool
-	multipath                                 bool
 }
 
 // segment is a packet as its direction sees it.

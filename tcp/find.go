@@ -21,7 +21,8 @@ type flow struct {
 	closing         bool // it is in the list of the closing ones
 	highEndIsServer bool
 	shard           uint8
-	verified        [2]uint8 // data packets by direction whose checksum was looked at
+	verified        [2]uint8    // data packets by direction whose checksum was looked at
+	extensions      *extensions // nil before the first that it tells of
 }
 
 // quietAfterClose is how long a closed connection stays in the table for stragglers. Longer than common retransmission
@@ -110,9 +111,12 @@ func (t *Tracker) release(c *conn) {
 }
 
 // touch notes what the packet means for how long the connection stays, and puts it behind all others in its list.
-func (t *Tracker) touch(c *conn, dir int, h *pcap.Header, now unit.Nanos) {
+func (t *Tracker) touch(c *conn, dir int, p *pcap.Packet, h *pcap.Header, now unit.Nanos) {
 	c.seen = max(c.seen, now)
 	c.reached[dir] = h.Seq + uint32(h.Payload)
+	if h.Options.MPTCP || h.Options.FastOpen {
+		c.extended(p, h, dir)
+	}
 	if h.Flags&(pcap.SYN|pcap.FIN|pcap.RST) != 0 {
 		c.control(dir, h)
 		if c.ended() && !c.closing {

@@ -137,7 +137,7 @@ func (t *shard) syn(c *conn, dir int, s *segment) (f Flags) {
 		s.end = s.start + uint64(h.Payload)
 	}
 	d.synSeen, d.isn, d.message.aligned = true, h.Seq, true
-	d.options = synOptions{o.MSS, o.Scale, o.HasMSS, o.HasScale, o.HasTimestamp, o.SACKOK, o.Cut, o.MPTCP}
+	d.options = synOptions{o.MSS, o.Scale, o.HasMSS, o.HasScale, o.HasTimestamp, o.SACKOK, o.Cut}
 	if !o.HasMSS && !o.Cut {
 		d.options.mss = defaultMSS4
 		if h.Network == pcap.IPv6 {
@@ -303,6 +303,9 @@ func (t *shard) empty(c *conn, dir int, s *segment) Flags {
 	}
 	if s.start+1 == d.high && !d.outstanding() {
 		return t.keptAlive(c, dir, s)
+	}
+	if d.answers(peer, s) {
+		return FlagKeepAliveACK
 	}
 	c.exchanges.acknowledged(dir)
 	return 0

@@ -26,6 +26,7 @@ const (
 	FlagRepeatedFIN                        // FIN sent again
 	FlagFastOpenFallback                   // data of a refused Fast Open SYN, sent again
 	FlagPortReused                         // a new connection between the addresses and ports of an earlier one
+	FlagKeepAliveACK                       // answers a keep-alive
 )
 
 // Names returns the names of the flags that are set, in a fixed order. They are public.
@@ -43,7 +44,7 @@ func (f Flags) Names() []string {
 func FlagNames() []string { return slices.Clone(flagNames[:]) }
 
 var flagNames = [...]string{"copy", "super-segment", "gap", "retransmission", "spurious", "reordered", "keep-alive", "zero-window", "zero-window-probe",
-	"duplicate-ack", "ack-unseen", "stretch-ack", "tail-hidden", "tail-visible", "tail-held", "repeated-syn", "repeated-fin", "fast-open-fallback", "port-reused"}
+	"duplicate-ack", "ack-unseen", "stretch-ack", "tail-hidden", "tail-visible", "tail-held", "repeated-syn", "repeated-fin", "fast-open-fallback", "port-reused", "keep-alive-ack"}
 
 // Mark is what the tracker says of one packet.
 type Mark struct {

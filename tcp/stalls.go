@@ -36,6 +36,8 @@ type stalls struct {
 	fullAt, fullTime    unit.Nanos
 	reset               exemplar   // this end's RST
 	quiet               unit.Nanos // before keep-alives
+	answered            uint32     // keep-alives
+	asked               [2]uint64  // how far this end and the other one were at a keep-alive that has no answer yet
 }
 
 const (
@@ -209,8 +211,21 @@ func (t *shard) keptAlive(c *conn, dir int, s *segment) Flags {
 	d.keepAlives++
 	w := t.waiting(d)
 	w.quiet += max(0, s.now-c.last)
+	w.asked = [2]uint64{d.high, c.dir[1-dir].high}
 	t.note(c, keepAlive, exemplarOf(dir, s, int64(s.now-c.last)))
 	return FlagKeepAlive
+}
+
+// answers reports whether a packet of this end without payload answers a keep-alive of the other one: it repeats where both
+// stand, and neither has sent anything since.
+func (d *direction) answers(peer *direction, s *segment) bool {
+	w := peer.waits.stalls
+	if w == nil || w.asked != [2]uint64{peer.high, d.high} || s.start != d.high || s.header.Ack != uint32(peer.high) {
+		return false
+	}
+	w.asked = [2]uint64{}
+	w.answered++
+	return true
 }
 
 func (w *stalls) summary() Waits {
@@ -220,7 +235,7 @@ func (w *stalls) summary() Waits {
 	return Waits{
 		DelayedACKs: int64(w.delayedACKs), NagleStalls: int64(w.nagle), WindowStalls: int64(w.window), CorkStalls: int64(w.cork), StallTime: w.stalled,
 		ZeroWindowEpisodes: int64(w.episodes), ZeroWindowTime: w.closedTime, ZeroWindowProbes: int64(w.probes),
-		WindowFullPackets: int64(w.fullPackets), WindowFullTime: w.fullTime, KeepAliveTime: w.quiet,
+		WindowFullPackets: int64(w.fullPackets), WindowFullTime: w.fullTime, KeepAliveTime: w.quiet, KeepAlivesAnswered: int64(w.answered),
 	}
 }
 
@@ -238,6 +253,7 @@ type Waits struct {
 	WindowFullPackets  int64      `json:"window_full_packets,omitempty"` // behind which no full-sized segment fits into the window; 0 where its scale is not known
 	WindowFullTime     unit.Nanos `json:"window_full_time_ns,omitempty"`
 	KeepAliveTime      unit.Nanos `json:"keep_alive_time_ns,omitempty"` // silence before this end's keep-alives
+	KeepAlivesAnswered int64      `json:"keep_alives_answered,omitempty"`
 }
 
 // Stalls returns how many sendings waited.
@@ -255,4 +271,5 @@ func (w *Waits) add(b *Waits) {
 	w.WindowFullPackets += b.WindowFullPackets
 	w.WindowFullTime += b.WindowFullTime
 	w.KeepAliveTime += b.KeepAliveTime
+	w.KeepAlivesAnswered += b.KeepAlivesAnswered
 }

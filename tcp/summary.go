@@ -93,11 +93,14 @@ func (c *conn) end() string {
 func (c *conn) facts() Handshake {
 	client, server := &c.dir[0], &c.dir[1]
 	h := Handshake{
-		Ends:         [2]Offer{client.offer(), server.offer()},
-		Timestamps:   client.options.timestamps && server.options.timestamps,
-		SACK:         client.options.sackOK && server.options.sackOK,
-		MultipathTCP: client.options.multipath, RepeatedSYNs: int64(client.repeatedSYNs) + int64(server.repeatedSYNs),
+		Ends:                [2]Offer{client.offer(), server.offer()},
+		Timestamps:          client.options.timestamps && server.options.timestamps,
+		SACK:                client.options.sackOK && server.options.sackOK,
+		RepeatedSYNs:        int64(client.repeatedSYNs) + int64(server.repeatedSYNs),
 		FastOpenWithPayload: c.fastOpen&fastOpenData != 0,
+	}
+	if h.Multipath = c.extensions.summary(); c.extensions != nil {
+		h.FastOpenCookie = c.extensions.cookie
 	}
 	switch {
 	case c.fastOpen&fastOpenRefused != 0:

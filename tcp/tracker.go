@@ -89,7 +89,7 @@ func (t *Tracker) Add(p *pcap.Packet, h *pcap.Header) Mark {
 		c.verified[dir]++
 		s.checksum = pcap.Verify(p, h)
 	}
-	t.touch(c, dir, h, now)
+	t.touch(c, dir, p, h, now)
 	if t.crew == nil {
 		if t.options.Workers == 0 || t.packets.TCP <= t.atOnce {
 			f = t.shards[0].take(c, dir, f, &s)

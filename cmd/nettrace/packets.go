@@ -16,6 +16,8 @@ import (
 func packetsCommand(e *env) *cobra.Command {
 	var output, color, flags, only, to string
 	var connection int64
+	var verbose bool
+	var payload int
 	cmd := &cobra.Command{
 		Use:   "packets CAPTURE [FILTER]",
 		Short: "List the packets of a capture with what the analysis marks on them",
@@ -31,13 +33,15 @@ func packetsCommand(e *env) *cobra.Command {
 	cmd.Flags().StringVar(&only, "with", "", "only packets with one of these flags of the analysis, separated by commas")
 	cmd.Flags().Int64Var(&connection, "conn", 0, "only packets of the connection of this number")
 	cmd.Flags().StringVar(&to, "write", "", "write the packets to this file as pcapng in place of listing them, with findings as comments")
+	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "text tells TTL and IP identification too")
+	cmd.Flags().IntVar(&payload, "payload", 0, "tell this many bytes of each payload, in hexadecimal")
 	cmd.Flags().StringVar(&color, "color", "auto", "auto, always or never")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		filter, err := pcap.ParseFilter(strings.Join(args[1:], " "))
 		if err != nil {
 			return usage("%v", err)
 		}
-		write, ok := report.Packets(e.stdout, output, e.style(color, false))
+		write, ok := report.Packets(e.stdout, output, verbose, e.style(color, false))
 		if !ok {
 			return usage("-o %s: expected text or ndjson", output)
 		}
@@ -48,7 +52,7 @@ func packetsCommand(e *env) *cobra.Command {
 		if err != nil {
 			return usage("--with: %v", err)
 		}
-		o := analyze.Options{Stdin: e.stdin, WiresharkFlags: flags == "wireshark", Marked: analyze.Marked{Connection: connection, Flags: marks}}
+		o := analyze.Options{Stdin: e.stdin, WiresharkFlags: flags == "wireshark", PayloadBytes: payload, Marked: analyze.Marked{Connection: connection, Flags: marks}}
 		if to != "" {
 			return e.writePackets(cmd, args[0], filter, o, to)
 		}
