@@ -117,6 +117,7 @@ func (d *device) imbalance(h *Host, p finding.Params) (f finding.Finding, ok boo
 	f.Confidence, f.Reasons, f.Caveats = d.series.trust()
 	f.End = d.series.Span()
 	f.Measures = []finding.Measure{
+		{Name: "cpu", Value: float64(s.cpu)},
 		{Name: "cpu_share", Value: s.share, Unit: "ratio", Threshold: finding.Threshold(p["cpu-share"])},
 		{Name: "active_vectors", Value: float64(len(s.active)), Unit: "vectors"},
 		{Name: "vectors_on_cpu", Value: float64(s.there), Unit: "vectors"},

@@ -56,13 +56,6 @@ func (a *adaptive) delay() unit.Nanos {
 	return unit.Nanos(min(n, 1e6)) * unit.Microsecond
 }
 
-func (a *adaptive) name() string {
-	if a.nic.Name == "" {
-		return "the interface"
-	}
-	return a.nic.Name
-}
-
 // key names the interface in the same way from run to run.
 func (a *adaptive) key() string { return "interface/" + a.nic.Name }
 
@@ -196,7 +189,7 @@ func diagnosisOf(r *analyze.Result, a *adaptive, cliffs []cliff, p finding.Param
 		Severity:   finding.Warning,
 		Confidence: finding.Medium,
 		Effect:     finding.Effect{Share: 1 - worst.rates[1]/worst.rates[0], Lost: worst.finding.Effect.Lost},
-		Subject:    finding.Subject{Kind: "interface", Key: a.key(), Name: a.name() + driver(a.nic)},
+		Subject:    finding.Subject{Kind: "interface", Key: a.key(), Name: interfaceName(a.nic.Name) + driver(a.nic)},
 		Summary: fmt.Sprintf("adaptive interrupt moderation delays each request that is %s over %d MSS: %s to %s transactions/s from %s to %s bytes (-%s)", amount(worst.rest), worst.full,
 			unit.Number(worst.rates[0]), unit.Number(worst.rates[1]), unit.Count(worst.sizes[0]), unit.Count(worst.sizes[1]), unit.Percent(1-worst.rates[1]/worst.rates[0])),
 		Measures: measures(a, worst, p),
@@ -269,10 +262,7 @@ func measures(a *adaptive, c *cliff, p finding.Params) []finding.Measure {
 }
 
 func adaptiveAdvice(a *adaptive, c *cliff) []finding.Advice {
-	iface := a.nic.Name
-	if iface == "" {
-		iface = "IFACE"
-	}
+	iface := interfaceOr(a.nic.Name)
 	return []finding.Advice{
 		{Text: fmt.Sprintf("ethtool -C %s adaptive-rx off rx-usecs %d on both hosts", iface, a.fixedUsecs()), Reference: "ethtool(8); in the thread this brings 10,460 instead of 3,407 transactions/s"},
 		{Text: fmt.Sprintf("or keep requests at %s bytes or fewer", unit.Count(c.full*c.mss)), Reference: "RFC 6691"},

@@ -62,6 +62,7 @@ func Apply(r *analyze.Result, set map[string]float64) {
 		}
 	}
 	for i := range found {
+		found[i].bear(r.Findings)
 		cause := finding.Rank([]finding.Finding{found[i].cause})
 		explain(r.Findings, found[i].symptoms, cause[0].ID)
 		r.Findings = append(r.Findings, cause...)
@@ -71,6 +72,16 @@ func Apply(r *analyze.Result, set map[string]float64) {
 
 func ours(f finding.Finding) bool {
 	return slices.ContainsFunc(rules(), func(r rule) bool { return r.Name == f.Rule })
+}
+
+// bear gives a cause at least the severity and the cost of what it explains, so that no symptom is shown above it.
+func (d *diagnosis) bear(findings []finding.Finding) {
+	for i := range findings {
+		if x := &findings[i]; slices.Contains(d.symptoms, x.ID) {
+			d.cause.Severity = max(d.cause.Severity, x.Severity)
+			d.cause.Effect = finding.Effect{Share: max(d.cause.Effect.Share, x.Effect.Share), Lost: max(d.cause.Effect.Lost, x.Effect.Lost)}
+		}
+	}
 }
 
 // explain marks the symptoms of a cause, unless another cause has explained them before.

@@ -21,7 +21,7 @@ func mapLock() story {
 			{name: "lock", rules: []string{"lock/contention", "lock/convoy", "lock/long-hold", "lock/cross-cpu"}, locks: []string{"dma-map"}, least: finding.Notice, says: "the lock of the mapping table is contended",
 				want: "lock statistics (/proc/lock_stat, perf lock contention, lockstat)"},
 			{name: "map", rules: []string{"stack/dma-map-share", "stack/lock-spin"}, when: maps, least: finding.Notice, says: "CPU time goes to mapping", want: "a profile (perf record -a -g)"},
-			{name: "felt", rules: []string{"bench/scaling", "bench/difference", "bench/cpu-cost", "bench/cliff", "irq/few-packets-per-interrupt", "softnet/squeeze", "nic/ring-overrun"}, least: finding.Notice, says: "it is felt",
+			{name: "felt", rules: []string{"bench/scaling", "bench/difference", "bench/cpu-cost", "bench/cliff", "irq/few-packets-per-interrupt", "softnet/squeeze", "nic/ring-overrun"}, least: finding.Notice, says: "what it costs",
 				want: "throughput with 1, 2, 4 and 8 streams"},
 		},
 		tell: func(t *told) (finding.Finding, bool) {
@@ -51,16 +51,16 @@ func tagRace() story {
 	return story{
 		Rule: finding.Rule{
 			Name:  "cross/tag-race",
-			Title: "interrupts come for work that was done already, since the driver acknowledges without the status tag",
-			Method: "Counters show more interrupts than polls find work for (irq/tag-race), and packets, profiles or results show what they cost: few packets for an interrupt, interrupt time in samples, CPU for each packet. " +
-				"A driver that writes the tag of the last status block that it saw lets the device raise the next interrupt only for newer work; without it the device raises one for what a poll took in between.",
-			FalsePositives: "Devices without tags (early BCM570x) behave so by design. Light load has about one packet for an interrupt anyway; the rule looks at rates where polls should find several.",
-			References:     []string{"netdev 2005, Perf data with recent tg3 patches", "Linux drivers/net/ethernet/broadcom/tg3.c, tg3_interrupt_tagged"},
+			Title: "interrupts come for work that was done already: the driver writes back an old status tag",
+			Method: "Counters or tracepoints show more interrupts than there is work for (irq/tag-race), and packets, profiles or results show what they cost: few packets for an interrupt, interrupt time in samples, CPU for each packet, waits for the driver's lock. " +
+				"A device with tagged status interrupts again if the tag that the driver writes when it enables the interrupt is not the newest; a driver that takes the tag before it does the work writes an old one whenever packets come in between.",
+			FalsePositives: "Moderation that the driver prints and the device does not keep gives too many interrupts as well: then they find work (perf record -e napi:napi_poll shows how many packets each poll took). Light load has about one packet for an interrupt anyway; the rule looks at rates where polls should find several.",
+			References:     []string{"netdev 2005, Perf data with recent tg3 patches", "Linux drivers/net/ethernet/broadcom/tg3.c, tg3_poll and tg3_interrupt_tagged"},
 		},
 		parts: []part{
 			{name: "race", rules: []string{"irq/tag-race"}, need: true, least: finding.Notice, says: "interrupts find no work"},
-			{name: "cost", rules: []string{"irq/few-packets-per-interrupt", "stack/irq-share", "stack/softirq-share", "bench/cpu-cost", "bench/difference", "lock/contention", "tcp/retransmission"}, need: true, least: finding.Info, says: "what they cost",
-				want: "a profile (perf record -a -g), or the CPU time of a benchmark with both drivers"},
+			{name: "cost", rules: []string{"irq/few-packets-per-interrupt", "stack/irq-share", "stack/softirq-share", "bench/cpu-cost", "bench/difference"}, need: true, says: "what they cost"},
+			{name: "lock", rules: []string{"lock/contention", "lock/cross-cpu"}, locks: []string{"driver-tx"}, least: finding.Notice, says: "the driver's lock is contended"},
 		},
 		tell: func(t *told) (finding.Finding, bool) {
 			race := t.worst("race")
@@ -75,13 +75,13 @@ func cState() story {
 		Rule: finding.Rule{
 			Name:           "cross/c-state",
 			Title:          "requests wait for CPUs that wake from deep sleep",
-			Method:         "Residency shows CPUs in deep idle states between packets (host/c-state), and request/response traffic shows latency: a benchmark of transactions, exchanges in a capture, or interrupts that come one by one.",
-			FalsePositives: "Deep states cost nothing to bulk traffic. Interrupt moderation delays requests as well, by the value of rx-usecs (nic/moderation-latency).",
+			Method:         "Residency shows CPUs in deep idle states between packets (host/c-state), and request/response traffic shows latency: a rate of transactions, one after the other, of a benchmark or a capture of the same time.",
+			FalsePositives: "Deep states cost nothing to bulk traffic. Interrupt moderation delays requests as well, by the value of rx-usecs (nic/moderation-latency): with cpupower idle-set the delay goes away, if it was the sleep.",
 			References:     []string{"Linux Documentation/admin-guide/pm/cpuidle.rst", "turbostat(8)"},
 		},
 		parts: []part{
-			{name: "sleep", rules: []string{"host/c-state"}, need: true, least: finding.Info, says: "CPUs sleep deeply between packets"},
-			{name: "felt", rules: []string{"bench/cliff", "bench/noisy", "bench/difference", "nic/moderation-latency", "irq/few-packets-per-interrupt", "tcp/limited-by"}, need: true, least: finding.Info, says: "transactions wait", want: "netperf TCP_RR results, or a capture of requests"},
+			{name: "sleep", rules: []string{"host/c-state"}, need: true, least: finding.Notice, says: "CPUs sleep deeply between packets"},
+			{name: "felt", facts: (*told).exchanges, need: true, says: "transactions wait"},
 		},
 		tell: func(t *told) (finding.Finding, bool) {
 			sleep := t.worst("sleep")

@@ -1,9 +1,8 @@
 package diagnose
 
 import (
-	"fmt"
+	"slices"
 
-	"nettrace/analyze"
 	"nettrace/finding"
 )
 
@@ -21,7 +20,7 @@ func nagleDelayedACK() story {
 		},
 		parts: []part{
 			{name: "stall", rules: []string{"tcp/delayed-ack-stall"}, need: true, least: finding.Notice, says: "writes wait for delayed ACKs"},
-			{name: "felt", rules: []string{"bench/cliff", "bench/noisy", "bench/difference", "socket/delayed-acks"}, need: true, least: finding.Notice, says: "it is felt", want: "benchmark results over sizes, or nstat before and after (TcpExtDelayedACKs)"},
+			{name: "felt", rules: []string{"bench/cliff", "bench/noisy", "bench/difference"}, facts: delayedACKs, need: true, least: finding.Notice, says: "what it costs"},
 		},
 		tell: func(t *told) (finding.Finding, bool) {
 			stall := t.worst("stall")
@@ -29,6 +28,15 @@ func nagleDelayedACK() story {
 				Advice: append([]finding.Advice{{Text: "write a request in one call (writev), or set TCP_NODELAY on the sender", Reference: "tcp(7)"}}, stall.Advice...)}, true
 		},
 	}
+}
+
+// delayedACKs returns hosts that counted at least as many delayed ACKs as a capture shows stalls.
+func delayedACKs(t *told) []clue {
+	stalls := t.sum("stall", "nagle_stalls")
+	return slices.DeleteFunc(t.counted("TcpExtDelayedACKs", "ACKs were sent late"), func(c clue) bool {
+		n, _ := c.Measure("counted")
+		return n < stalls
+	})
 }
 
 // txRing: senders and the clean-up of sent packets stand in each other's way.
@@ -39,7 +47,7 @@ func txRing() story {
 			Title: "senders contend for the transmit ring with each other and with the clean-up of sent packets",
 			Method: "Lock statistics show waits for a lock of the transmit path (iflib's ring or queue, a driver's transmit lock, the root of a queueing discipline), and profiles or benchmark results show what they cost: time spun, senders that stop adding throughput, or a difference between variants. " +
 				"Callers of unlike parts on the same lock, transmit and reclaim, say that the clean-up after interrupts takes the lock that senders hold.",
-			FalsePositives: "Forwarding and sending can rank variants in opposite order: with few senders a plain lock wins, with many a ring; judge by your own load (bench/not-comparable).",
+			FalsePositives: "Senders alone on a lock wait for each other without any clean-up: the callers tell. Which of ring and lock is better depends on the number of senders, and forwarding and sending can rank them in opposite order (bench/not-comparable): measure the load that matters.",
 			References:     []string{"FreeBSD review D21122, iflib: bypass mp_ring", "FreeBSD sys/net/mp_ring.c", "Linux net/core/dev.c, __dev_xmit_skb"},
 		},
 		parts: []part{
@@ -50,8 +58,7 @@ func txRing() story {
 		},
 		tell: func(t *told) (finding.Finding, bool) {
 			lock := t.worst("lock")
-			return finding.Finding{Subject: lock.Subject, Severity: finding.Warning, Summary: "the transmit path waits for itself: " + brief(lock), Measures: lock.Measures, Advice: lock.Advice,
-				Caveats: []string{"which of ring and lock is better depends on the number of senders; measure the load that matters, forwarding and sending can differ"}}, true
+			return finding.Finding{Subject: lock.Subject, Severity: finding.Warning, Summary: "the transmit path waits for itself: " + brief(lock), Measures: lock.Measures, Advice: lock.Advice}, true
 		},
 	}
 }
@@ -62,15 +69,14 @@ func offloadOff() story {
 		Rule: finding.Rule{
 			Name:           "cross/offload-off",
 			Title:          "segmentation is done by the CPU, which is what limits the sender",
-			Method:         "An offload that the interface has is off (nic/offload-off), and the CPU is seen to pay: copying, softirq or lock time in profiles, a rising cost per byte in benchmark results, or a sender that does not fill its window (tcp/limited-by).",
-			FalsePositives: "Offloads are turned off on purpose where they are broken, or where latency counts more than throughput.",
+			Method:         "An offload that the interface has is off (nic/offload-off), and the CPU is seen to pay: one that has no idle time left (/proc/stat), copying or softirq time in profiles, a rising cost per byte in benchmark results, or receive rounds that end with work left over.",
+			FalsePositives: "A CPU that is full for another reason beside an offload that is off looks alike: a profile (perf record -a -g) tells what it does. Offloads are turned off on purpose where they are broken, or where latency counts more than throughput.",
 			References:     []string{"ethtool(8), -K tso gso gro"},
 		},
 		parts: []part{
 			{name: "off", rules: []string{"nic/offload-off"}, need: true, least: finding.Notice, says: "an offload is off"},
-			{name: "cpu", rules: []string{"stack/copy-share", "stack/softirq-share", "stack/dma-map-share", "bench/cpu-cost", "tcp/limited-by", "softnet/squeeze"}, need: true, least: finding.Notice, says: "the CPU pays for it",
-				want: "a profile of the sender (perf record -a -g)"},
-			{name: "difference", rules: []string{"bench/difference"}, least: finding.Notice, says: "it makes a difference", want: "results with the offload on and off (nettrace compare)"},
+			{name: "cpu", rules: []string{"stack/copy-share", "stack/softirq-share", "stack/dma-map-share", "bench/cpu-cost", "softnet/squeeze"}, facts: (*told).fullCPUs, need: true, least: finding.Notice, says: "the CPU pays for it"},
+			{name: "difference", rules: []string{"bench/difference"}, least: finding.Notice, says: "what the offload changes", want: "results with the offload on and off, then nettrace compare OFF ON"},
 		},
 		tell: func(t *told) (finding.Finding, bool) {
 			off := t.worst("off")
@@ -83,32 +89,41 @@ func offloadOff() story {
 func socketBuffer() story {
 	return story{
 		Rule: finding.Rule{
-			Name:           "cross/socket-buffer",
-			Title:          "a socket's buffer bounds what is in flight",
-			Method:         "A capture shows a sender that waits for the receiver's window, or sends no more than a fixed amount (tcp/limited-by, tcp/zero-window, tcp/window-full, tcp/no-window-scale), and the host's own counters say the same: packets dropped or pruned for lack of receive buffer, or time limited by the receiver's window or by the send buffer (ss -ti).",
-			FalsePositives: "An application that does not read fast enough fills any buffer: then the window closes to zero (tcp/zero-window), and a larger buffer only delays that.",
+			Name:  "cross/socket-buffer",
+			Title: "a socket's buffer bounds what is in flight",
+			Method: "A capture shows a sender that waits for the receiver's window, or sends no more than a window of its own (tcp/limited-by, tcp/zero-window, tcp/window-full, tcp/no-window-scale), and the host says the same of that connection: the kernel's time limited by the receiver's window or by the send buffer (ss -ti), " +
+				"or packets dropped or pruned for lack of receive buffer (socket/receive-buffer).",
+			Params: []finding.Param{
+				{Name: minShare, Default: 0.2, Unit: "ratio", Doc: "of a socket's busy time that the kernel charges to a buffer; own choice: below it another limit comes first"},
+			},
+			FalsePositives: "An application that does not read fast enough fills any buffer: then the window closes to zero (tcp/zero-window), Recv-Q of ss is not empty at the receiver, and a larger buffer only delays that.",
 			References:     []string{"tcp(7), tcp_rmem and tcp_wmem", "Linux include/uapi/linux/tcp.h, struct tcp_info"},
 		},
 		parts: []part{
-			{name: "window", rules: []string{"tcp/limited-by", "tcp/zero-window", "tcp/window-full", "tcp/no-window-scale"}, when: says("window", "buffer"), need: true, least: finding.Notice, says: "the window is full"},
-			{name: "buffer", rules: []string{"socket/receive-buffer", "socket/limited"}, need: true, least: finding.Notice, says: "the host says the same", want: "nstat before and after (TcpExtTCPRcvCollapsed, TcpExtPruneCalled), ss -tinm"},
+			{name: "window", rules: []string{"tcp/limited-by", "tcp/zero-window", "tcp/window-full", "tcp/no-window-scale"}, when: byWindow, need: true, says: "the window is full"},
+			{name: "buffer", rules: []string{"socket/receive-buffer"}, facts: (*told).limitedSockets, need: true, least: finding.Notice, says: "the host says the same"},
 		},
 		tell: func(t *told) (finding.Finding, bool) {
-			window := t.worst("window")
-			return finding.Finding{Subject: window.Subject, Severity: finding.Warning, Summary: "a socket's buffer bounds the rate: " + brief(window) + "; " + brief(t.worst("buffer")), Measures: window.Measures,
-				Advice: append(append([]finding.Advice{}, t.worst("buffer").Advice...), window.Advice...)}, true
+			window, buffer := t.worst("window"), t.worst("buffer")
+			if own, _ := window.Measure("share_sending_host"); own >= limitedMostly && !says(senderLimit)(buffer) {
+				return finding.Finding{}, false
+			}
+			return finding.Finding{Subject: window.Subject, Severity: finding.Warning, Effect: buffer.Effect, Summary: "a socket's buffer bounds the rate: " + brief(window) + "; " + brief(buffer), Measures: window.Measures,
+				Advice: append(append([]finding.Advice{}, buffer.Advice...), window.Advice...)}, true
 		},
 	}
 }
 
-// feature reports whether an offload is on at some interface, and at which.
-func feature(r *analyze.Result, name string) (on bool, where string) {
-	for _, h := range r.Models.Hosts {
-		for _, nic := range h.Interfaces {
-			if s, ok := nic.Setting("ethtool-k", name); ok && s.Value.On() {
-				return true, fmt.Sprintf("%s %s", h.Name, nic.Name)
-			}
-		}
+// limitedMostly is the share of a transfer's time from which on tcp/limited-by names a limit.
+const limitedMostly = 0.5
+
+// byWindow takes findings about a window that is full: the receiver's, or the sender's own.
+func byWindow(f *finding.Finding) bool {
+	if f.Rule != "tcp/limited-by" {
+		return f.Severity >= finding.Notice
 	}
-	return false, ""
+	receiver, _ := f.Measure("share_receiver_window")
+	own, _ := f.Measure("time_host_window")
+	sender, _ := f.Measure("share_sending_host")
+	return receiver >= limitedMostly || own > 0 && sender >= limitedMostly
 }

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"nettrace/analyze"
-	"nettrace/coalesce"
 	"nettrace/finding"
 )
 
@@ -34,7 +33,7 @@ func bundleOf(t *testing.T, name string, keep func(string) bool) *analyze.Result
 	return diagnosed(t, dir)
 }
 
-// TestStories: the bundle of each thread gives its cause first, with what it explains; without one of the recordings that
+// TestStories: the bundle of each story gives its cause first, with what it explains; without one of the recordings that
 // tell it together there is no cause.
 func TestStories(t *testing.T) {
 	for _, test := range []struct {
@@ -47,6 +46,16 @@ func TestStories(t *testing.T) {
 		{"tx-ring", "cross/tx-ring", []string{"lock/contention", "stack/lock-spin"}, []string{"lockstat", "pmcstat"}},
 		{"tag-race", "cross/tag-race", []string{"irq/tag-race"}, []string{"interrupts"}},
 		{"zero-copy", "cross/zero-copy-threshold", nil, []string{"netperf"}},
+		{"rx-ring-overrun", "cross/rx-ring-overrun", []string{"nic/ring-overrun", "nic/ring-small", "tcp/retransmission"}, []string{"pcap", "ethtool-S"}},
+		{"softnet-drop", "cross/softnet-drop", []string{"softnet/drop", "softnet/squeeze", "tcp/retransmission"}, []string{"pcap", "softnet"}},
+		{"one-cpu", "cross/one-cpu", []string{"softnet/one-cpu", "softnet/squeeze", "irq/imbalance"}, []string{"softnet"}},
+		{"stretch-ack", "cross/stretch-ack", []string{"tcp/stretch-ack"}, []string{"pcap", "ethtool-k"}},
+		{"lro-forwarding", "cross/lro-forwarding", []string{"tcp/pmtu", "tcp/retransmission"}, []string{"pcap", "ethtool-k"}},
+		{"reordering", "cross/reordering", []string{"tcp/reordering"}, []string{"pcap", "steering"}},
+		{"nagle-delayed-ack", "cross/nagle-delayed-ack", []string{"tcp/delayed-ack-stall"}, []string{"pcap", "nstat"}},
+		{"offload-off", "cross/offload-off", []string{"nic/offload-off"}, []string{"ethtool-k", "ethtool-S", "proc-stat"}},
+		{"socket-buffer", "cross/socket-buffer", []string{"tcp/limited-by", "tcp/window-full"}, []string{"pcap", "ss-tinm"}},
+		{"c-state", "cross/c-state", []string{"host/c-state"}, []string{"cpuidle", "netperf"}},
 	} {
 		t.Run(test.bundle, func(t *testing.T) {
 			r := bundleOf(t, test.bundle, func(string) bool { return true })
@@ -54,8 +63,8 @@ func TestStories(t *testing.T) {
 				t.Fatalf("first is %v", rulesOf(r.Findings))
 			}
 			cause := r.Findings[0]
-			if len(cause.Evidence) == 0 || len(cause.Reasons) == 0 || len(cause.Advice) == 0 {
-				t.Errorf("the cause lacks evidence, reasons or advice: %+v", cause)
+			if len(cause.Evidence) == 0 || len(cause.Reasons) == 0 || len(cause.Advice) == 0 || len(cause.Caveats) == 0 {
+				t.Errorf("the cause lacks evidence, reasons, advice or what else would look like it: %+v", cause)
 			}
 			for _, rule := range test.explains {
 				if !slices.ContainsFunc(r.Findings, func(f finding.Finding) bool { return f.Rule == rule && f.CausedBy == cause.ID }) {
@@ -82,71 +91,4 @@ func rulesOf(findings []finding.Finding) (names []string) {
 		names = append(names, f.Rule)
 	}
 	return names
-}
-
-// TestStoryOfParts tells each story of made-up findings of its parts: with all of them, without one that is needed, and
-// from a single kind of source.
-func TestStoryOfParts(t *testing.T) {
-	for _, s := range stories() {
-		t.Run(s.Name, func(t *testing.T) {
-			base := resultOfParts(s.parts, "")
-			found := causesOf(base, s.Name)
-			if len(found) != 1 || found[0].Severity < finding.Info || found[0].Summary == "" || len(found[0].Evidence) == 0 {
-				t.Fatalf("all parts give %+v", found)
-			}
-			for _, p := range s.parts {
-				r := resultOfParts(s.parts, p.name)
-				if found := causesOf(r, s.Name); p.need && len(found) > 0 {
-					t.Errorf("told without %s", p.name)
-				} else if !p.need && len(found) == 1 && found[0].Confidence == finding.High {
-					t.Errorf("without %s the confidence is still high", p.name)
-				}
-			}
-			for i := range base.Sources {
-				base.Sources[i].Kind = analyze.Counters
-			}
-			if found := causesOf(base, s.Name); len(found) > 0 {
-				t.Error("told by one kind of source alone")
-			}
-		})
-	}
-}
-
-// resultOfParts makes a result with a finding for each part but one, each of a source of its own kind.
-func resultOfParts(parts []part, without string) *analyze.Result {
-	r := &analyze.Result{}
-	kinds := []analyze.Kind{analyze.Counters, analyze.Capture, analyze.Stacks, analyze.Benchmark}
-	for i, p := range parts {
-		if p.name == without {
-			continue
-		}
-		path := p.name + ".txt"
-		r.Sources = append(r.Sources, analyze.Source{Path: path, Kind: kinds[i%len(kinds)]})
-		f := finding.Finding{Rule: p.rules[0], Severity: max(p.least, finding.Notice), Summary: "the window and buffer of slow start with iommu", Subject: finding.Subject{Kind: "x", Key: "x", Name: "x"},
-			Evidence: []finding.Evidence{{Text: "proof"}}, Effect: finding.Effect{Share: 0.1}}
-		f.Evidence[0].Source = path
-		if len(p.locks) > 0 {
-			f.Subject.Key = p.locks[0]
-		}
-		r.Findings = append(r.Findings, f)
-	}
-	r.Models.Hosts = lroHost()
-	r.Findings = finding.Rank(r.Findings)
-	return r
-}
-
-func causesOf(r *analyze.Result, rule string) (list []finding.Finding) {
-	Apply(r, nil)
-	for _, f := range r.Findings {
-		if f.Rule == rule {
-			list = append(list, f)
-		}
-	}
-	return list
-}
-
-// lroHost is a host whose interface merges packets.
-func lroHost() []*coalesce.Host {
-	nic := &coalesce.Interface{Name: "eth0", Dumps: []coalesce.Dump{{Tool: "ethtool-k", Settings: []coalesce.Setting{{Name: "large-receive-offload", Queue: -1, Value: coalesce.Switch(true)}}}}}
-	return []*coalesce.Host{{Name: "router", Interfaces: []*coalesce.Interface{nic}}}
 }

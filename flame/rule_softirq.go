@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"nettrace/finding"
 	"nettrace/kernel"
@@ -52,6 +53,9 @@ func judgeSoftirq(p *Profile, t finding.Params) []finding.Finding {
 	if cpu, share, others := w.saturated(t); cpu != "" {
 		f.Severity = finding.Warning
 		f.Summary += fmt.Sprintf("; CPU %s spends %s of its time in it, the others %s", cpu, unit.Percent(share), unit.Percent(others))
+		if n, err := strconv.Atoi(cpu); err == nil {
+			f.Measures = append(f.Measures, finding.Measure{Name: "cpu", Value: float64(n)})
+		}
 		f.Measures = append(f.Measures, finding.Measure{Name: "cpu_softirq_share", Value: share, Unit: "ratio", Threshold: finding.Threshold(t["saturated"])})
 		f.Advice = append(f.Advice, finding.Advice{Text: "spread the work: more receive queues (ethtool -L eth0 combined N) with their interrupts on several CPUs (/proc/irq/*/smp_affinity_list), or echo a mask of CPUs to /sys/class/net/eth0/queues/rx-0/rps_cpus where there is one queue",
 			Reference: "Linux Documentation/networking/scaling.rst"})

@@ -61,6 +61,7 @@ type limit struct {
 	selfClocked     unit.Nanos // of limitBandwidth, not released by ACKs
 	pushed          float64    // capacity when the sender last sent faster than it, 0 if it never did
 	full            unit.Nanos // of limitReceiver, with the path busy and queued as well
+	growth          Growth
 }
 
 const (

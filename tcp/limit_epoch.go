@@ -79,6 +79,9 @@ func (l *limit) close(now unit.Nanos) {
 			e.least = took
 		}
 	}
+	if !e.lossSeen {
+		l.growth.note(e.count, e.most)
+	}
 	if e.count++; e.count%64 == 0 {
 		l.capacity.halve()
 	}

@@ -87,6 +87,7 @@ type Limit struct {
 	Queued          unit.Nanos      `json:"queued_ns,omitempty"`          // of bandwidth: with round trips above the shortest by a quarter and more
 	SelfClocked     unit.Nanos      `json:"self_clocked_ns,omitempty"`    // of bandwidth: not released by ACKs
 	BottleneckFull  unit.Nanos      `json:"bottleneck_full_ns,omitempty"` // of receiver-window: with the path busy and queued as well
+	Growth          Growth          `json:"growth,omitzero"`
 	Intervals       []LimitInterval `json:"intervals"`                    // in order; neighbours are joined where there would be too many
 	Longest         []LimitGap      `json:"longest"`                      // gap of each class
 }
@@ -111,7 +112,7 @@ func (l *limit) summary() *Limit {
 	if l == nil {
 		return nil
 	}
-	s := &Limit{Epochs: int64(l.epoch.count), Remote: l.remote, Timestamps: l.clock.set && l.clock.tick > 0, Queued: l.queued, SelfClocked: l.selfClocked, BottleneckFull: l.full, Intervals: []LimitInterval{}, Longest: []LimitGap{}}
+	s := &Limit{Epochs: int64(l.epoch.count), Remote: l.remote, Timestamps: l.clock.set && l.clock.tick > 0, Queued: l.queued, SelfClocked: l.selfClocked, BottleneckFull: l.full, Growth: l.growth, Intervals: []LimitInterval{}, Longest: []LimitGap{}}
 	if rate, n := l.capacity.quantile(); n >= 20 {
 		s.Capacity, s.CapacitySamples = rate, int64(n)
 	}
