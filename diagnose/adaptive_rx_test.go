@@ -170,3 +170,16 @@ func TestPredictionHoldsWhatWasMeasured(t *testing.T) {
 		t.Errorf("predicted %+v", p)
 	}
 }
+
+// The thread of the mapping lock went from 3.02 to 9.23 Gb/s, that of the tag race to four packets for an interrupt. What is
+// predicted says how to see it.
+func TestPredictionsOfScenarios(t *testing.T) {
+	for bundle, want := range map[string][2]float64{"map-lock": {9.23 / 3.02, 0.1}, "tag-race": {80000 / 4.0, 0.4}} {
+		r := bundleOf(t, bundle, func(string) bool { return true })
+		Predict(context.Background(), r)
+		p := r.Findings[0].Advice[0].Predicted
+		if p == nil || p.Value < want[0]*(1-want[1]) || p.Value > want[0]*(1+want[1]) || !strings.HasPrefix(p.Assumptions[0], "to see it: nettrace replay --workload ") {
+			t.Errorf("%s: predicted %+v, published %.3g", bundle, p, want[0])
+		}
+	}
+}

@@ -34,7 +34,7 @@ func Predict(ctx context.Context, r *analyze.Result) {
 	simulated := 0
 	for i := range r.Findings {
 		f := &r.Findings[i]
-		if f.Severity < finding.Warning || len(f.Advice) == 0 || len(chosen) == maxPredictions || !predictable(f.Rule) {
+		if f.Severity < finding.Notice || len(f.Advice) == 0 || len(chosen) == maxPredictions || !predictable(f.Rule) {
 			continue
 		}
 		if f.Rule == adaptiveRule {
@@ -44,23 +44,28 @@ func Predict(ctx context.Context, r *analyze.Result) {
 	}
 	seeds := min(maxSeeds, maxRuns/2/max(simulated, 1))
 	for _, f := range chosen {
-		var p *finding.Prediction
-		if f.Rule == adaptiveRule {
-			p = predictFixed(ctx, r, f, seeds)
-		} else {
-			p = predictRecorded(ctx, r, f)
-		}
-		if p != nil {
+		if p := predict(ctx, r, f, seeds); p != nil {
 			f.Advice[0].Predicted = p
 		}
 	}
+}
+
+func predict(ctx context.Context, r *analyze.Result, f *finding.Finding, seeds int) *finding.Prediction {
+	switch {
+	case f.Rule == adaptiveRule:
+		return predictFixed(ctx, r, f, seeds)
+	case recordedChange(f.Rule) != "":
+		return predictRecorded(ctx, r, f)
+	}
+	return predictScenario(ctx, f)
 }
 
 const adaptiveRule = "cross/adaptive-rx"
 
 // predictable reports whether what a rule advises first is something that the reference datapath can try.
 func predictable(rule string) bool {
-	return rule == adaptiveRule || recordedChange(rule) != ""
+	_, scenario := scenarioOf(rule)
+	return scenario || rule == adaptiveRule || recordedChange(rule) != ""
 }
 
 // predictFixed runs the larger size with the interface's settings and with the fixed value that is advised, and scales the
@@ -87,10 +92,16 @@ func predictFixed(ctx context.Context, r *analyze.Result, f *finding.Finding, se
 		gain := after.Gain(before)
 		return &finding.Prediction{
 			Value: rate * gain.Mean, Low: rate * gain.Low * (1 - modelError), High: rate * gain.High * (1 + modelError), Unit: "transactions/s",
-			Assumptions: append(after.Assumptions, fmt.Sprintf("the measured rate times the model's gain of %.2f; the interval allows for %s of error", gain.Mean, unit.Percent(modelError))),
+			Assumptions: append([]string{fmt.Sprintf("to see it: nettrace replay --workload rr:%d,%d --set %s --against adaptive-rx=off,rx-usecs=%d --seeds %d", w.Request, w.Response, settingsOf(moderation), fixed.RXUsecs, seeds)},
+				append(after.Assumptions, fmt.Sprintf("the measured rate times the model's gain of %.2f; the interval allows for %s of error", gain.Mean, unit.Percent(modelError)))...),
 		}
 	}
 	return nil
+}
+
+// settingsOf are the moderation's settings as nettrace replay takes them.
+func settingsOf(m coalesce.Moderation) string {
+	return fmt.Sprintf("adaptive-rx=on,rx-usecs=%d,rx-frames=%d,rx-usecs-low=%d,rx-usecs-high=%d,pkt-rate-low=%d,pkt-rate-high=%d", m.RXUsecs, m.RXFrames, m.RXUsecsLow, m.RXUsecsHigh, m.PktRateLow, m.PktRateHigh)
 }
 
 func replay(ctx context.Context, m coalesce.Moderation, w datapath.Workload, seeds int) (*datapath.Replay, error) {

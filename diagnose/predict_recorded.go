@@ -24,7 +24,7 @@ const (
 
 // recordedChange is the setting that a rule's first advice comes to, "" if it comes to none.
 func recordedChange(rule string) string {
-	if rule == "tcp/delayed-ack-stall" {
+	if rule == "tcp/delayed-ack-stall" || rule == "cross/nagle-delayed-ack" {
 		return "nodelay=on"
 	}
 	return ""
@@ -61,7 +61,7 @@ func predictRecorded(ctx context.Context, r *analyze.Result, f *finding.Finding)
 	median := float64(p.Changed.ExchangeP50) / float64(unit.Millisecond)
 	return &finding.Prediction{
 		Value: median, Low: median * (1 - recordedError), High: median * (1 + recordedError), Unit: "ms/exchange",
-		Assumptions: append(p.Assumptions, fmt.Sprintf("the median of %d exchanges of %s with %s; recorded %v, and the model gives %v of the recording itself; the interval allows for %s of error",
-			p.Recorded.Exchanges, most.Name(), change, p.Recorded.ExchangeP50, p.Baseline.ExchangeP50, unit.Percent(recordedError))),
+		Assumptions: append([]string{fmt.Sprintf("to see it: nettrace replay %s --connection %d --set %s", path, most.Number, change)}, append(p.Assumptions, fmt.Sprintf("the median of %d exchanges of %s with %s; recorded %v, and the model gives %v of the recording itself; the interval allows for %s of error",
+			p.Recorded.Exchanges, most.Name(), change, p.Recorded.ExchangeP50, p.Baseline.ExchangeP50, unit.Percent(recordedError)))...),
 	}
 }

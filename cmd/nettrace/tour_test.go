@@ -20,9 +20,13 @@ var (
 
 func TestDocsShowWhatTheProgramShows(t *testing.T) {
 	t.Chdir(root)
-	pages, err := filepath.Glob("docs/*.md")
-	if err != nil {
-		t.Fatal(err)
+	var pages []string
+	for _, folder := range []string{"docs/*.md", "docs/stories/*.md"} {
+		found, err := filepath.Glob(folder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pages = append(pages, found...)
 	}
 	blocks := 0
 	for _, page := range pages {
