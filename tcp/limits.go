@@ -88,8 +88,8 @@ type Limit struct {
 	SelfClocked     unit.Nanos      `json:"self_clocked_ns,omitempty"`    // of bandwidth: not released by ACKs
 	BottleneckFull  unit.Nanos      `json:"bottleneck_full_ns,omitempty"` // of receiver-window: with the path busy and queued as well
 	Growth          Growth          `json:"growth,omitzero"`
-	Intervals       []LimitInterval `json:"intervals"`                    // in order; neighbours are joined where there would be too many
-	Longest         []LimitGap      `json:"longest"`                      // gap of each class
+	Intervals       []LimitInterval `json:"intervals"` // in order; neighbours are joined where there would be too many
+	Longest         []LimitGap      `json:"longest"`   // gap of each class
 }
 
 // LimitInterval is a time most of which went to one class.
