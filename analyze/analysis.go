@@ -41,7 +41,7 @@ type Options struct {
 	WiresharkFlags bool
 	// PayloadBytes is how many bytes of each packet's payload Packets and Records tell.
 	PayloadBytes int
-	// Marked has Packets and WritePackets take only packets of one connection, or with certain marks.
+	// Marked has Packets and WritePackets take only packets with certain numbers or marks, or of one connection.
 	Marked Marked
 	// Progress, if set, is called now and then with the source that is read and the bytes of it that were.
 	Progress func(path string, bytes int64)

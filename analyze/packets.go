@@ -3,7 +3,6 @@ package analyze
 import (
 	"context"
 	"encoding/hex"
-	"fmt"
 	"strconv"
 
 	"nettrace/pcap"
@@ -42,18 +41,8 @@ type PacketRecord struct {
 // reused.
 func Packets(ctx context.Context, path string, filter pcap.Filter, o Options, emit func(*PacketRecord) error) (*source.Ledger, error) {
 	var ledger source.Ledger
-	for src, err := range source.Walk([]string{path}, o.Stdin, &ledger) {
-		if err != nil {
-			return &ledger, err
-		}
-		if f := recognise(Formats(), src.Input.Peek(headBytes), true); f == nil || f.Kind != Capture {
-			return &ledger, fmt.Errorf("%s: no capture: expected pcap, pcapng or snoop; nettrace inspect tells what it is", src.Path)
-		}
-		if err := packets(ctx, src, filter, o, &ledger, emit); err != nil {
-			return &ledger, err
-		}
-	}
-	return &ledger, nil
+	err := eachCapture(path, o.Stdin, &ledger, func(src *source.Source) error { return packets(ctx, src, filter, o, &ledger, emit) })
+	return &ledger, err
 }
 
 func packets(ctx context.Context, src *source.Source, filter pcap.Filter, o Options, ledger *source.Ledger, emit func(*PacketRecord) error) error {
@@ -71,7 +60,7 @@ func packets(ctx context.Context, src *source.Source, filter pcap.Filter, o Opti
 		if p.HasTime && !started {
 			epoch, started = p.Time-p.Time%unit.Second, true
 		}
-		if !filter.Match(p, h) || !o.Marked.match(m) {
+		if !filter.Match(p, h) || !o.Marked.match(p.Record, m) {
 			return nil
 		}
 		record.fill(p, h, m, epoch)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"nettrace/pcap"
 	"nettrace/source"
@@ -25,19 +24,22 @@ func WritePackets(ctx context.Context, path string, filter pcap.Filter, o Option
 		return 0, ledger, errors.Join(errs...)
 	}
 	comments := commentsOf(r)
-	for src, err := range source.Walk([]string{path}, nil, ledger) {
-		if err != nil {
-			return written, ledger, err
-		}
-		if f := recognise(Formats(), src.Input.Peek(headBytes), true); f == nil || f.Kind != Capture {
-			return written, ledger, fmt.Errorf("%s: no capture: expected pcap, pcapng or snoop; nettrace inspect tells what it is", src.Path)
-		}
-		n, err := writeSelected(ctx, src, filter, o, ledger, pcap.NewWriter(w, program), comments)
-		if written += n; err != nil {
-			return written, ledger, err
-		}
-	}
-	return written, ledger, nil
+	err = eachCapture(path, nil, ledger, func(src *source.Source) error {
+		n, err := writeSelected(ctx, src, filter, o.Marked, ledger, pcap.NewWriter(w, program), comments)
+		written += n
+		return err
+	})
+	return written, ledger, err
+}
+
+// WritePackets does the same of one capture of a result, by its path there.
+func (r *Result) WritePackets(ctx context.Context, path string, filter pcap.Filter, marked Marked, w io.Writer, program string) (written int64, err error) {
+	ledger := new(source.Ledger)
+	err = eachCapture(path, nil, ledger, func(src *source.Source) error {
+		written, err = writeSelected(ctx, src, filter, marked, ledger, pcap.NewWriter(w, program), commentsOf(r))
+		return err
+	})
+	return written, err
 }
 
 // commentsOf says what findings cite each record for.
@@ -59,7 +61,7 @@ func commentsOf(r *Result) map[source.Pos][]string {
 	return comments
 }
 
-func writeSelected(ctx context.Context, src *source.Source, filter pcap.Filter, o Options, ledger *source.Ledger, w *pcap.Writer, comments map[source.Pos][]string) (n int64, err error) {
+func writeSelected(ctx context.Context, src *source.Source, filter pcap.Filter, marked Marked, ledger *source.Ledger, w *pcap.Writer, comments map[source.Pos][]string) (n int64, err error) {
 	packets, err := pcap.NewReader(src.Input, ledger)
 	if err != nil {
 		return 0, err
@@ -82,7 +84,7 @@ func writeSelected(ctx context.Context, src *source.Source, filter pcap.Filter, 
 		}
 		h := tracker.Header()
 		h.Decode(p)
-		if mark := tracker.Add(p, h); !filter.Match(p, h) || !o.Marked.match(mark) {
+		if mark := tracker.Add(p, h); !filter.Match(p, h) || !marked.match(p.Record, mark) {
 			continue
 		}
 		info := packets.Info()
@@ -99,40 +101,4 @@ func writeSelected(ctx context.Context, src *source.Source, filter pcap.Filter, 
 		w.Statistics(i, &info.Interfaces[i], info.Last)
 	}
 	return n, w.Flush()
-}
-
-// Marked selects packets by what the analysis says of them. The zero value lets every packet through.
-type Marked struct {
-	Connection int64    // its number, 0 for any
-	Flags      []string // of which the packet must have one; none for any
-}
-
-func (m Marked) match(mark tcp.Mark) bool {
-	if m.Connection != 0 && m.Connection != mark.Connection {
-		return false
-	}
-	if len(m.Flags) == 0 {
-		return true
-	}
-	for _, name := range mark.Flags.Names() {
-		if slices.Contains(m.Flags, name) {
-			return true
-		}
-	}
-	return false
-}
-
-// ParseFlags reads a list of the names of flags, separated by commas.
-func ParseFlags(text string) (list []string, err error) {
-	if text == "" {
-		return nil, nil
-	}
-	known := tcp.FlagNames()
-	for name := range strings.SplitSeq(text, ",") {
-		if !slices.Contains(known, name) {
-			return nil, fmt.Errorf("no flag %q; there are %s", name, strings.Join(known, ", "))
-		}
-		list = append(list, name)
-	}
-	return list, nil
 }

@@ -19,10 +19,11 @@ type SequenceRow struct {
 	Seq      int64      `json:"seq"`
 	Payload  int64      `json:"payload"`
 	ACK      int64      `json:"ack"`
-	Window   int64      `json:"window"`    // bytes offered by the sender of the packet, scaled; -1 if the scale is not known
-	Edge     int64      `json:"edge"`      // ACK plus window: how far the other end may send
-	InFlight int64      `json:"in_flight"` // bytes of the packet's direction that are not acknowledged, behind it
-	RTT      unit.Nanos `json:"rtt_ns"`    // from the newest packet that this one acknowledges whole, if it was sent once
+	Window   int64      `json:"window"`         // bytes offered by the sender of the packet, scaled; -1 if the scale is not known
+	Edge     int64      `json:"edge"`           // ACK plus window: how far the other end may send
+	InFlight int64      `json:"in_flight"`      // bytes of the packet's direction that are not acknowledged, behind it
+	SACK     [][2]int64 `json:"sack,omitempty"` // blocks of the other end's data that came, beyond ACK or twice
+	RTT      unit.Nanos `json:"rtt_ns"`         // from the newest packet that this one acknowledges whole, if it was sent once
 	Flags    []string   `json:"flags"`
 }
 
@@ -30,13 +31,7 @@ type SequenceRow struct {
 // row is used again.
 func TimeSequence(ctx context.Context, path string, connection int64, o Options, emit func(*SequenceRow) error) (ledger *source.Ledger, err error) {
 	ledger = new(source.Ledger)
-	for src, err := range source.Walk([]string{path}, o.Stdin, ledger) {
-		if err != nil {
-			return ledger, err
-		}
-		if f := recognise(Formats(), src.Input.Peek(headBytes), true); f == nil || f.Kind != Capture {
-			return ledger, fmt.Errorf("%s: no capture: expected pcap, pcapng or snoop; nettrace inspect tells what it is", src.Path)
-		}
+	err = eachCapture(path, o.Stdin, ledger, func(src *source.Source) error {
 		var p plotted
 		epoch, started, rows := unit.Nanos(0), false, 0
 		_, _, err := track(ctx, src, ledger, o, func(packet *pcap.Packet, h *pcap.Header, m tcp.Mark) error {
@@ -49,20 +44,19 @@ func TimeSequence(ctx context.Context, path string, connection int64, o Options,
 			rows++
 			return emit(p.row(packet, h, m, epoch))
 		})
-		if err != nil {
-			return ledger, err
+		if err == nil && rows == 0 {
+			err = fmt.Errorf("%s: no connection has the number %d; nettrace flows lists them", src.Path, connection)
 		}
-		if rows == 0 {
-			return ledger, fmt.Errorf("%s: no connection has the number %d; nettrace flows lists them", src.Path, connection)
-		}
-	}
-	return ledger, nil
+		return err
+	})
+	return ledger, err
 }
 
 // plotted is a connection that is plotted.
 type plotted struct {
 	ends [2]plottedEnd
 	last SequenceRow
+	sack [][2]int64 // of the last row, used again
 }
 
 // plottedEnd is what is known of one end's sending.
@@ -100,6 +94,7 @@ func (p *plotted) row(packet *pcap.Packet, h *pcap.Header, m tcp.Mark, epoch uni
 		end, name = 1, "server"
 	}
 	own, other := &p.ends[end], &p.ends[1-end]
+	p.sack = p.sack[:0]
 	r := &p.last
 	*r = SequenceRow{Time: packet.Time - epoch, Record: packet.Record, From: name, Payload: int64(h.Payload), ACK: -1, Window: -1, Edge: -1, RTT: -1, Flags: m.Flags.Names()}
 	if h.Flags&pcap.SYN != 0 {
@@ -112,6 +107,10 @@ func (p *plotted) row(packet *pcap.Packet, h *pcap.Header, m tcp.Mark, epoch uni
 	own.send(r, m)
 	if h.Flags&pcap.ACK != 0 {
 		r.ACK = other.relative(h.Ack)
+		for _, block := range h.Options.SACK[:h.Options.SACKs] {
+			p.sack = append(p.sack, [2]int64{other.relative(block[0]), other.relative(block[1])})
+		}
+		r.SACK = p.sack
 		r.RTT = other.acknowledge(r)
 	}
 	if scale := p.scale(end, h); scale >= 0 {

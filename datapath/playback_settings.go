@@ -73,6 +73,15 @@ func playbackSettings() []playbackSetting {
 	}
 }
 
+// PlaybackSettings returns what beside the card can be changed of a recording.
+func PlaybackSettings() []Setting {
+	var list []Setting
+	for _, p := range playbackSettings() {
+		list = append(list, Setting{Key: p.key, Values: p.values, Doc: p.doc})
+	}
+	return list
+}
+
 // with returns the setup with changes "KEY=VALUE,KEY=VALUE"; client. and server. before a key change one end.
 func (s *setup) with(changes string) (*setup, error) {
 	changed := *s

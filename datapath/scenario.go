@@ -80,6 +80,18 @@ func IsScenario(workload string) bool {
 	return false
 }
 
+// ScenarioChoice returns the setting of a kind of workload that is no constant, such as dma of a stream, with its values, the
+// usual one first.
+func ScenarioChoice(workload string) (choice Setting, ok bool) {
+	prefix, _, _ := strings.Cut(workload, ":")
+	for _, k := range scenarioKinds() {
+		if k.prefix == prefix {
+			return Setting{Key: k.choice, Values: strings.Join(k.choices, ", "), Doc: k.assumes}, true
+		}
+	}
+	return Setting{}, false
+}
+
 // PredictScenario predicts a workload "stream:BYTES,DEPTH", "send:BYTES", "senders:N" or "forward:PPS" with settings
 // "KEY=VALUE": the choice that the model has (dma, mode, discipline, driver), or one of the machine's constants.
 func PredictScenario(ctx context.Context, workload string, settings []string) (*Scenario, error) {

@@ -88,6 +88,9 @@ func (b *bytesPane) walk(n int) {
 // Move implements pane.
 func (b *bytesPane) Move(rows int) { b.walk(rows * max(b.per, 1)) }
 
+// Height implements pane.
+func (b *bytesPane) Height() int { return b.body }
+
 // Page implements pane.
 func (b *bytesPane) Page(pages int) { b.Move(pages * max(b.body-1, 1)) }
 

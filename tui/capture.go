@@ -175,6 +175,10 @@ func (l *library) take(msg tea.Msg) tea.Cmd {
 		msg.to.take(msg)
 	case layoutMsg:
 		msg.to.take(msg)
+	case triedMsg:
+		msg.to.take(msg)
+	case sequenceMsg:
+		msg.to.take(msg)
 	}
 	return nil
 }

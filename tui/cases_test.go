@@ -29,6 +29,10 @@ func TestCases(t *testing.T) {
 					harmless(t, d.m, "screen "+screen+", key "+key)
 				}
 			}
+			for _, key := range []string{"8", "end", "enter"} { // the last scenario takes no time
+				d.press(key)
+				harmless(t, d.m, "screen 8, key "+key)
+			}
 		})
 	}
 }

@@ -99,6 +99,9 @@ func (p *countersPage) Render(width, height int) []string {
 	return p.listPage.Render(width, height)
 }
 
+// Command implements commanded.
+func (p *countersPage) Command() string { return commandLine("counters", p.explorer.paths...) }
+
 // describe tells what is known of a counter: its course, its CPUs, and where it was read.
 func (p *countersPage) describe(c *counter) []paragraph {
 	var list []paragraph

@@ -7,7 +7,7 @@ import (
 
 // dialog is drawn above the page and has all keys until it is done.
 type dialog interface {
-	Press(key tea.Key) (done bool)
+	Press(key tea.Key) (a act, done bool)
 	// Render returns the dialog's lines, all of one width, for a screen of that size.
 	Render(width, height int) []string
 }
@@ -61,10 +61,10 @@ func newHelp(l *look, own []binding) *help {
 }
 
 // Press implements dialog.
-func (h *help) Press(key tea.Key) (done bool) {
+func (h *help) Press(key tea.Key) (a act, done bool) {
 	switch key.String() {
 	case "esc", "enter", "ctrl+c":
-		return true
+		return act{}, true
 	case "down":
 		h.top++
 	case "up":
@@ -78,7 +78,7 @@ func (h *help) Press(key tea.Key) (done bool) {
 			h.top = 0
 		}
 	}
-	return false
+	return act{}, false
 }
 
 // Render implements dialog.

@@ -89,6 +89,9 @@ func (d *document) layOut(width int) []string {
 // Move implements pane.
 func (d *document) Move(rows int) { d.top = max(d.top+rows, 0) }
 
+// Height implements pane.
+func (d *document) Height() int { return d.body }
+
 // Page implements pane.
 func (d *document) Page(pages int) { d.Move(pages * max(d.body-1, 1)) }
 

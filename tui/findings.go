@@ -7,6 +7,7 @@ import (
 	"nettrace/analyze"
 	"nettrace/finding"
 	"nettrace/source"
+	"nettrace/tcp"
 )
 
 // findingsPage is the home screen: what was found, causes first with what they explain under them.
@@ -29,6 +30,7 @@ type explorer struct {
 	result  *analyze.Result
 	names   map[string]string
 	library *library
+	paths   []string // of the incident
 }
 
 func newFindingsPage(x *explorer) *findingsPage {
@@ -118,7 +120,7 @@ func levelValue(word string) (float64, bool) {
 
 func findingsKeys() []binding {
 	return []binding{
-		openKey("open the finding"), {"p", "proof", "the first packet that is cited for it"}, filterKey(), sortKey(), tabKey(), copyKey(),
+		openKey("open the finding"), {"p", "proof", "the first packet that is cited for it"}, plotKey(), filterKey(), sortKey(), tabKey(), copyKey(),
 	}
 }
 
@@ -135,7 +137,7 @@ func (p *findingsPage) Cell(row, column int) cell {
 	case 0:
 		return styled(number(severityWord(f.Severity), float64(f.Severity)), &p.look.severity[f.Severity])
 	case 1:
-		if f.under && p.list.sorted == 0 {
+		if f.under && p.list.arranged().sorted == 0 {
 			return cell{text: p.look.child + clean(f.Rule)}
 		}
 		return text(f.Rule)
@@ -182,19 +184,70 @@ func (p *findingsPage) Enter() act {
 // Press implements page.
 func (p *findingsPage) Press(key string) (act, bool) {
 	row, ok := p.list.Selected()
-	if key != "p" || !ok {
+	if !ok {
 		return act{}, false
 	}
-	return p.explorer.proof(p.order[row].Finding), true
+	return p.explorer.shortcut(key, p.order[row].Finding)
 }
 
-// Copy implements page.
-func (p *findingsPage) Copy() (text, what string) {
+// Copies implements page.
+func (p *findingsPage) Copies() []clip {
 	row, ok := p.list.Selected()
 	if !ok {
-		return "", ""
+		return nil
 	}
-	return p.explorer.markdown(p.order[row].Finding), "the finding as Markdown"
+	return append(p.explorer.clips(p.order[row].Finding), p.listPage.Copies()...)
+}
+
+// clips are what can be copied of a finding.
+func (x *explorer) clips(f *finding.Finding) []clip {
+	list := []clip{{"the finding as Markdown", x.markdown(f)}, {"its summary", clean(f.Summary)}}
+	for _, a := range f.Advice {
+		list = append(list, clip{"an advice", clean(a.String())})
+	}
+	return append(list, clip{"the command that explains its rule", commandLine("explain", f.Rule)})
+}
+
+// shortcut takes the keys that lead from a finding to its packets.
+func (x *explorer) shortcut(key string, f *finding.Finding) (act, bool) {
+	switch key {
+	case "p":
+		return x.proof(f), true
+	case "t":
+		return x.plot(f), true
+	}
+	return act{}, false
+}
+
+// plot shows the connection of the first packet that a finding cites over time: the last one of its capture that had begun
+// by then and has the finding's key, else any.
+func (x *explorer) plot(f *finding.Finding) act {
+	for i := range f.Evidence {
+		at := f.Evidence[i].Pos
+		if at.Record == 0 {
+			continue
+		}
+		if c := x.connection(f, at); c != nil {
+			return act{push: newSequencePage(x.look, x.library.capture(at.Source), c.Number, clean(c.Name()), at.Record)}
+		}
+	}
+	return say("no packet of a TCP connection is cited for this finding")
+}
+
+func (x *explorer) connection(f *finding.Finding, at source.Pos) (best *tcp.Connection) {
+	for _, capture := range x.result.Models.Captures {
+		if capture.Source != at.Source {
+			continue
+		}
+		for i := range capture.Connections {
+			c := &capture.Connections[i]
+			keyed := best != nil && best.Key() == f.Subject.Key
+			if c.Record <= at.Record && (!keyed || c.Key() == f.Subject.Key) {
+				best = c
+			}
+		}
+	}
+	return best
 }
 
 // proof opens the first packet that a finding cites.
@@ -329,7 +382,7 @@ func (p *findingPage) Refresh() {
 }
 
 func findingKeys() []binding {
-	return []binding{openKey("open the evidence"), {"p", "proof", "the first packet that is cited for it"}, tabKey(), filterKey(), copyKey(), upKey()}
+	return []binding{openKey("open the evidence"), {"p", "proof", "the first packet that is cited for it"}, plotKey(), tabKey(), filterKey(), copyKey(), upKey()}
 }
 
 // Keys implements page.
@@ -358,18 +411,19 @@ func (p *findingPage) Enter() act {
 
 // Press implements page.
 func (p *findingPage) Press(key string) (act, bool) {
-	if key != "p" {
-		return act{}, false
-	}
-	return p.explorer.proof(p.finding), true
+	return p.explorer.shortcut(key, p.finding)
 }
 
-// Copy implements page.
-func (p *findingPage) Copy() (text, what string) {
+// Copies implements page.
+func (p *findingPage) Copies() []clip {
+	clips := p.explorer.clips(p.finding)
 	row, ok := p.list.Selected()
 	if p.focus == 0 || !ok {
-		return p.explorer.markdown(p.finding), "the finding as Markdown"
+		return clips
 	}
 	e := &p.finding.Evidence[row]
-	return clean(p.explorer.place(e.Pos) + ": " + e.Text), "the evidence with its place"
+	return append([]clip{{"the evidence with its place", clean(p.explorer.place(e.Pos) + ": " + e.Text)}}, clips...)
 }
+
+// Command implements commanded.
+func (p *findingPage) Command() string { return commandLine("explain", p.finding.Rule) }

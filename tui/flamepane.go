@@ -1,8 +1,12 @@
 package tui
 
 import (
+	"fmt"
+	"slices"
 	"sort"
 	"strings"
+
+	"charm.land/lipgloss/v2"
 
 	"nettrace/flame"
 	"nettrace/unit"
@@ -130,7 +134,7 @@ func (p *flamePane) draw(n node, box flame.Box, width int, focused bool) string 
 	if n == p.at {
 		mark = p.look.cursor
 	}
-	name := clean(p.name(box))
+	name := clean(p.changed(box) + p.name(box))
 	if p.found(n) && width > 2 {
 		name = "*" + name
 	}
@@ -139,10 +143,45 @@ func (p *flamePane) draw(n node, box flame.Box, width int, focused bool) string 
 	case n == p.at && focused:
 		return p.look.here.Render(text)
 	case p.found(n):
-		return p.look.kinds[p.layout.Kind(box)].Bold(true).Underline(true).Render(text)
+		return p.style(box).Bold(true).Underline(true).Render(text)
 	default:
-		return p.look.kinds[p.layout.Kind(box)].Render(text)
+		return p.style(box).Render(text)
 	}
+}
+
+// style is the colour of a box: by its kind of code, or in a difference by what became of it.
+func (p *flamePane) style(b flame.Box) lipgloss.Style {
+	pair := p.pair(b)
+	switch d := p.layout.Diff; {
+	case d == nil:
+		return p.look.kinds[p.layout.Kind(b)]
+	case pair == nil || d.Noise(pair):
+		return p.look.kinds[flame.Marker]
+	case d.Delta(pair) > 0:
+		return p.look.grew
+	}
+	return p.look.shrank
+}
+
+// pair is what both sides of a difference found of a box, nil if it stands for none.
+func (p *flamePane) pair(b flame.Box) *flame.Pair {
+	d := p.layout.Diff
+	if d == nil || b.Frame == flame.Smaller || int(b.Node) >= len(d.Nodes) {
+		return nil
+	}
+	return &d.Nodes[b.Node].Pair
+}
+
+// changed tells by how much of the total a box of a difference grew: a sign, so that no one depends on colours.
+func (p *flamePane) changed(b flame.Box) string {
+	d, pair := p.layout.Diff, p.pair(b)
+	switch {
+	case pair == nil || b.Frame == flame.Root:
+		return ""
+	case d.Noise(pair):
+		return "= "
+	}
+	return fmt.Sprintf("%+.1f%% ", 100*d.Delta(pair)/max(float64(d.Other.Value), 1))
 }
 
 func (p *flamePane) name(b flame.Box) string {
@@ -209,6 +248,9 @@ func (p *flamePane) Aside(step int) {
 		}
 	}
 }
+
+// Height implements pane.
+func (p *flamePane) Height() int { return p.body }
 
 // Page implements pane.
 func (p *flamePane) Page(pages int) { p.Move(pages * max(p.body-1, 1)) }
@@ -354,6 +396,12 @@ func (p *flamePane) Describe() string {
 		}
 		text += p.look.dot + p.layout.Kind(b).String()
 	}
+	if d, pair := p.layout.Diff, p.pair(b); d != nil {
+		if pair != nil {
+			text += p.look.dot + p.changed(b) + p.sides(pair)
+		}
+		return text
+	}
 	text += p.look.dot + unit.Percent(p.layout.Share(b.Value)) + " of all, " + p.quantity(b.Value)
 	if b.Self > 0 {
 		text += p.look.dot + "itself " + p.quantity(b.Self)
@@ -361,6 +409,25 @@ func (p *flamePane) Describe() string {
 	return text
 }
 
+// sides tells what both sides have, with the share of each one's own total.
+func (p *flamePane) sides(pair *flame.Pair) string {
+	d := p.layout.Diff
+	side := func(s *flame.Side, c *flame.Counts) string {
+		return unit.Percent(float64(c.Value)/max(float64(s.Value), 1)) + " (" + plural(int(c.Samples), "sample", "samples") + ")"
+	}
+	return "before " + side(&d.Base, &pair.Base) + ", after " + side(&d.Other, &pair.Other)
+}
+
 func (p *flamePane) quantity(v int64) string {
 	return flame.Quantity(v, p.layout.Scale, p.layout.Unit)
+}
+
+// stack is the callers of the selected box and its own name, as folded text has them.
+func (p *flamePane) stack() string {
+	var names []string
+	for n := p.at; n.row > 0; n = p.parent(n) {
+		names = append(names, clean(p.name(p.box(n))))
+	}
+	slices.Reverse(names)
+	return strings.Join(names, ";")
 }

@@ -63,7 +63,26 @@ func flowColumns(several bool) []column {
 }
 
 func flowsKeys() []binding {
-	return []binding{openKey("its packets"), filterKey(), sortKey(), tabKey(), copyKey()}
+	return []binding{openKey("its packets"), plotKey(), filterKey(), sortKey(), tabKey(), writeKey("its packets"), copyKey()}
+}
+
+// Press implements page.
+func (p *flowsPage) Press(key string) (act, bool) {
+	row, ok := p.list.Selected()
+	if key != "t" || !ok {
+		return act{}, false
+	}
+	f := &p.flows[row]
+	return act{push: newSequencePage(p.look, p.explorer.library.capture(f.capture.Source), f.Number, clean(f.Name()), 0)}, true
+}
+
+// Command implements commanded.
+func (p *flowsPage) Command() string {
+	row, ok := p.list.Selected()
+	if !ok {
+		return ""
+	}
+	return commandLine("flows", p.flows[row].capture.Source, "--detail", fmt.Sprint(p.flows[row].Number))
 }
 
 // Keys implements page.

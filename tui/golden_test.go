@@ -27,6 +27,14 @@ var pages = []struct {
 	{"stacks", []string{"5", "down", "down", "enter", "/", "tcp_sendmsg", "enter"}},
 	{"counters", []string{"6"}},
 	{"sources", []string{"7", "end"}},
+	{"over-time", []string{"2", "end", "t", "n", "+"}},
+	{"replay", []string{"8"}},
+	{"try", []string{"8", "end", "up", "up", "up", "enter", "right"}},
+	{"changes", []string{"d", "fixtures/bundles/tag-race", "enter"}},
+	{"flame-compared", []string{"d", "fixtures/bundles/tag-race", "enter", "5", "d", "down"}},
+	{"copy", []string{"y"}},
+	{"columns", []string{"2", "c"}},
+	{"rules", []string{":", "rules", "enter", "/", "rule:tso-split", "enter", "enter"}},
 	{"help", []string{"?"}},
 }
 

@@ -100,9 +100,9 @@ func TestHostileNames(t *testing.T) {
 		d.send(progressMsg{hostile, 1, 2})
 		harmless(t, d.m, "while reading")
 		d.send(resultMsg{r, []error{&source.SyntaxError{Pos: source.Pos{Source: hostile}, Msg: hostile}}})
-		for _, keys := range []string{"1", "2", "3", "4", "5", "6", "7"} {
+		for _, keys := range []string{"1", "2", "3", "4", "5", "6", "7", "8"} {
 			d.press(keys)
-			for _, key := range []string{"down", "enter", "tab", "enter", "end", "enter", "?", "esc", "y", "s", "n", "p", "f", "u", "e", "right", "/", "a", "esc", "esc", "esc", "G", "enter", "esc"} {
+			for _, key := range []string{"down", "enter", "tab", "enter", "end", "enter", "?", "esc", "y", "esc", "w", "esc", "e", "esc", "c", "esc", ":", "f", "tab", "esc", "m", "a", "s", "n", "p", "f", "u", "E", "right", "t", "+", "/", "a", "esc", "esc", "esc", "G", "enter", "esc"} {
 				d.press(key)
 				harmless(t, d.m, "screen "+keys+", key "+key)
 			}

@@ -72,15 +72,21 @@ func (m *Model) predict() tea.Cmd {
 	if m.stopped || !m.options.Predict {
 		return nil
 	}
-	ctx, r := m.library.ctx, *m.result
-	r.Findings = slices.Clone(r.Findings)
-	for i := range r.Findings {
-		r.Findings[i].Advice = slices.Clone(r.Findings[i].Advice)
-	}
+	ctx, r := m.library.ctx, copied(m.result)
 	return func() tea.Msg {
-		diagnose.Predict(ctx, &r)
+		diagnose.Predict(ctx, r)
 		return predictedMsg{r.Findings}
 	}
+}
+
+// copied returns a result for a goroutine, with findings of its own: those that are shown get their predictions later.
+func copied(r *analyze.Result) *analyze.Result {
+	c := *r
+	c.Findings = slices.Clone(c.Findings)
+	for i := range c.Findings {
+		c.Findings[i].Advice = slices.Clone(c.Findings[i].Advice)
+	}
+	return &c
 }
 
 // predicted enters what to expect into the findings that are shown.

@@ -104,6 +104,15 @@ func (p *locksPage) Render(width, height int) []string {
 	return p.listPage.Render(width, height)
 }
 
+// Command implements commanded.
+func (p *locksPage) Command() string {
+	row, ok := p.list.Selected()
+	if !ok {
+		return ""
+	}
+	return commandLine("locks", p.locks[row].table.Source)
+}
+
 // describe tells what is known of a lock.
 func (l *lock) describe() []paragraph {
 	var list []paragraph

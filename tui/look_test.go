@@ -8,26 +8,32 @@ import (
 	"charm.land/lipgloss/v2"
 )
 
-// TestContrast holds texts to 4.5 to 1 (WCAG 2.1, 1.4.3) on the darkest and the lightest background of either kind that
-// terminals have by default.
+// TestContrast holds texts to 4.5 to 1 (WCAG 2.1, 1.4.3), and with high contrast to 7 to 1 (1.4.6), on the darkest and the
+// lightest background of either kind that terminals have by default.
 func TestContrast(t *testing.T) {
+	dark, light := []string{"#000000", "#1e1e1e", "#2b2b2b"}, []string{"#ffffff", "#fafafa", "#f5f5f5"}
 	for _, c := range []struct {
-		dark        bool
+		theme       theme
 		backgrounds []string
-	}{{true, []string{"#000000", "#1e1e1e", "#2b2b2b"}}, {false, []string{"#ffffff", "#fafafa", "#f5f5f5"}}} {
-		l := newLook(c.dark, false)
+		least       float64
+	}{{theme{dark: true}, dark, 4.5}, {theme{}, light, 4.5}, {theme{dark: true, contrast: true}, dark, 7}, {theme{contrast: true}, light, 7}} {
+		l := newLook(c.theme)
 		texts := map[string]lipgloss.Style{"faint": l.faint, "title": l.title, "good": l.good, "bad": l.bad,
 			"info": l.severity[0], "notice": l.severity[1], "warning": l.severity[2], "critical": l.severity[3]}
 		for name, style := range texts {
 			for _, background := range c.backgrounds {
-				if ratio := contrast(style.GetForeground(), lipgloss.Color(background)); ratio < 4.5 {
-					t.Errorf("%s on %s: %.2f to 1", name, background, ratio)
+				if ratio := contrast(style.GetForeground(), lipgloss.Color(background)); ratio < c.least {
+					t.Errorf("%+v: %s on %s: %.2f to 1", c.theme, name, background, ratio)
 				}
 			}
 		}
+		boxes := map[string]lipgloss.Style{"grown": l.grew, "shrunk": l.shrank}
 		for kind, style := range l.kinds {
-			if ratio := contrast(style.GetForeground(), style.GetBackground()); ratio < 4.5 {
-				t.Errorf("text on %s boxes: %.2f to 1", kind, ratio)
+			boxes[kind.String()] = style
+		}
+		for name, style := range boxes {
+			if ratio := contrast(style.GetForeground(), style.GetBackground()); ratio < c.least {
+				t.Errorf("%+v: text on %s boxes: %.2f to 1", c.theme, name, ratio)
 			}
 		}
 	}

@@ -2,14 +2,13 @@ package tui
 
 import (
 	"context"
-	"fmt"
 
 	tea "charm.land/bubbletea/v2"
 
 	"nettrace/analyze"
 )
 
-// Model is the program: seven screens, dialogs above them, and what was read so far.
+// Model is the program: eight screens, dialogs above them, and what was read so far.
 type Model struct {
 	options Options
 	look    *look
@@ -20,7 +19,13 @@ type Model struct {
 	current int // index into screens
 	dialogs []dialog
 	prompt  *prompt
-	said    string // an answer to the last key
+	next    func(key string) // takes the next key, if it is not nil
+	said    string           // an answer to the last key
+	digits  digits
+	history history
+	marks   map[string]mark // by their letters
+	written []string        // files
+	other   *incident       // to compare with, nil if there is none
 
 	library  *library
 	progress progressMsg
@@ -34,7 +39,7 @@ type Model struct {
 	errs     []error
 }
 
-// screen is one of the seven, and how deep the user is in it.
+// screen is one of the eight, and how deep the user is in it.
 type screen struct {
 	name  string
 	pages []page // from the top level down; never empty
@@ -48,29 +53,31 @@ const (
 	stacksScreen
 	countersScreen
 	sourcesScreen
+	replayScreen
 	screenCount
 )
 
 func screenNames() [screenCount]string {
-	return [...]string{"Findings", "Flows", "Packets", "Locks", "Stacks", "Counters", "Sources"}
+	return [...]string{"Findings", "Flows", "Packets", "Locks", "Stacks", "Counters", "Sources", "Replay"}
 }
 
 // NewModel returns the explorer before anything is read. The context ends what it reads in the background.
 func NewModel(ctx context.Context, o Options) *Model {
 	ctx, stop := context.WithCancel(ctx)
-	m := &Model{options: o, look: newLook(o.Theme != "light", o.ASCII), reading: true, first: make(chan struct{}), stop: stop}
+	m := &Model{options: o, look: newLook(o.theme(true)), reading: true, first: make(chan struct{}), stop: stop, marks: map[string]mark{}}
 	m.library = newLibrary(ctx, m.look)
 	m.read, m.endRead = context.WithCancel(ctx)
 	for i, name := range screenNames() {
 		m.screens[i] = screen{name, []page{newReadingPage(m.look, name, o.Paths)}}
 	}
+	m.history.note(m.place())
 	return m
 }
 
 // Init implements tea.Model: reading begins at once.
 func (m *Model) Init() tea.Cmd {
 	cmds := []tea.Cmd{m.library.listen(), m.analyse(), m.preview()}
-	if m.options.Theme == "" || m.options.Theme == "auto" {
+	if m.options.Theme != ThemeDark && m.options.Theme != ThemeLight {
 		cmds = append(cmds, tea.RequestBackgroundColor)
 	}
 	return tea.Batch(cmds...)
@@ -90,14 +97,16 @@ func (m *Model) take(msg tea.Msg) tea.Cmd {
 	case tea.WindowSizeMsg:
 		m.width, m.height = msg.Width, msg.Height
 	case tea.BackgroundColorMsg:
-		*m.look = *newLook(msg.IsDark(), m.options.ASCII)
+		m.look.change(m.options.theme(msg.IsDark()))
 	case tea.KeyPressMsg:
 		m.said = ""
+		defer func() { m.history.note(m.place()) }()
 		return m.press(tea.Key(msg))
 	case tea.PasteMsg:
 		m.paste(msg.Content)
 	case tea.MouseClickMsg:
 		m.said = ""
+		defer func() { m.history.note(m.place()) }()
 		return m.click(tea.Mouse(msg))
 	case tea.MouseWheelMsg:
 		m.wheel(tea.Mouse(msg))
@@ -110,6 +119,10 @@ func (m *Model) take(msg tea.Msg) tea.Cmd {
 		return m.predict()
 	case predictedMsg:
 		m.predicted(msg)
+	case savedMsg:
+		m.saved(msg)
+	case incidentMsg:
+		return m.compared(msg)
 	case fedMsg:
 		return tea.Batch(m.take(msg.Msg), m.library.listen())
 	default:
@@ -127,39 +140,63 @@ func (m *Model) page() page {
 // press takes a key: the topmost dialog first, then a prompt, then the page, then the program.
 func (m *Model) press(key tea.Key) tea.Cmd {
 	if n := len(m.dialogs); n > 0 {
-		if m.dialogs[n-1].Press(key) {
-			m.dialogs = m.dialogs[:n-1]
+		a, done := m.dialogs[n-1].Press(key)
+		if !done {
+			return nil
 		}
-		return nil
+		m.dialogs = m.dialogs[:n-1]
+		return m.do(a)
 	}
 	if m.prompt != nil {
-		if m.prompt.Press(key) {
+		p := m.prompt
+		a, done := p.Press(key)
+		if !done {
+			return nil
+		}
+		if m.prompt == p { // else it has asked for something more
 			m.prompt = nil
 		}
-		return nil
+		return m.do(a)
 	}
 	name := key.String()
+	if take := m.next; take != nil {
+		m.next = nil
+		take(name)
+		return nil
+	}
+	if m.digit(name) {
+		return nil
+	}
+	n := m.count(name)
+	if n > 0 && (name == "g" || name == "G") {
+		m.goToNumber(n)
+		return nil
+	}
 	if a, taken := m.page().Press(name); taken {
 		return m.do(a)
 	}
-	if m.move(name) {
+	if m.move(name, max(n, 1)) {
 		return nil
 	}
 	return m.command(name)
 }
 
-// move takes the keys that move within the pane that has them.
-func (m *Model) move(name string) (taken bool) {
+// move takes the keys that move within the pane that has them, n times as far.
+func (m *Model) move(name string, n int) (taken bool) {
 	p := m.page().panes().current()
 	switch name {
 	case "up", "k":
-		p.Move(-1)
+		p.Move(-n)
 	case "down", "j":
-		p.Move(1)
-	case "pgup", "ctrl+u":
-		p.Page(-1)
-	case "pgdown", "space", "ctrl+d":
-		p.Page(1)
+		p.Move(n)
+	case "pgup":
+		p.Page(-n)
+	case "pgdown", "space":
+		p.Page(n)
+	case "ctrl+u":
+		halfPages(p, -n)
+	case "ctrl+d":
+		halfPages(p, n)
 	case "home", "g":
 		p.First()
 	case "end", "G":
@@ -168,7 +205,7 @@ func (m *Model) move(name string) (taken bool) {
 		m.page().panes().Tab()
 	case "left", "right":
 		if t, ok := p.(interface{ Shift(int) }); ok {
-			t.Shift(map[string]int{"left": -8, "right": 8}[name])
+			t.Shift(map[string]int{"left": -8, "right": 8}[name] * n)
 		}
 	default:
 		return false
@@ -183,16 +220,36 @@ func (m *Model) command(name string) tea.Cmd {
 		return m.do(m.page().Enter())
 	case "esc", "backspace":
 		m.up()
-	case "1", "2", "3", "4", "5", "6", "7":
-		m.current = int(name[0] - '1')
+	case "[", "]":
+		m.walkHistory(name)
+	case "m":
+		m.mark()
+	case "'":
+		m.recall()
 	case "/":
 		m.ask()
+	case ":":
+		m.askCommand()
 	case "s", "S":
 		m.sort(name == "S")
+	case "<":
+		m.sortAside(-1)
+	case ">":
+		m.sortAside(1)
+	case "c":
+		m.columns()
 	case "?":
 		m.dialogs = append(m.dialogs, newHelp(m.look, m.page().Keys()))
 	case "y":
-		return m.copy()
+		m.copy()
+	case "w":
+		m.writePackets()
+	case "e":
+		m.exports()
+	case "o":
+		m.report()
+	case "d":
+		m.compare()
 	case "q":
 		m.stop()
 		return tea.Quit
@@ -208,7 +265,12 @@ func (m *Model) command(name string) tea.Cmd {
 
 // do carries out what a page asks for.
 func (m *Model) do(a act) tea.Cmd {
-	m.said = a.say
+	if a.say != "" {
+		m.said = a.say
+	}
+	if a.ask != nil {
+		m.prompt = a.ask
+	}
 	if a.screen > 0 {
 		m.current = a.screen - 1
 	}
@@ -251,7 +313,7 @@ func (m *Model) ask() {
 		m.said = "nothing to filter here"
 		return
 	}
-	m.prompt = newPrompt(p)
+	m.prompt = newFilterPrompt(p)
 }
 
 func (m *Model) paste(text string) {
@@ -270,17 +332,6 @@ func (m *Model) interrupt() tea.Cmd {
 	m.stopped = true
 	m.said = "the reading ends; what was read is judged"
 	return nil
-}
-
-// copy puts what is selected into the clipboard of the terminal, which may be far away, and says what it was.
-func (m *Model) copy() tea.Cmd {
-	text, what := m.page().Copy()
-	if text == "" {
-		m.said = "nothing is selected that could be copied"
-		return nil
-	}
-	m.said = fmt.Sprintf("copied %s (%s)", what, plural(len(text), "byte", "bytes"))
-	return clipboard(text, m.options.Env)
 }
 
 func (m *Model) click(at tea.Mouse) tea.Cmd {

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"encoding/hex"
 	"fmt"
 	"strings"
 
@@ -41,7 +42,7 @@ func newPacketPage(l *look, packets *packetList, record int64) *packetPage {
 }
 
 func packetKeys() []binding {
-	return []binding{{"tab", "bytes", "between fields and bytes"}, {"left right", "packet", "previous, next packet; in the bytes: previous, next byte"}, copyKey(), filterKey(), upKey()}
+	return []binding{{"tab", "bytes", "between fields and bytes"}, {"left right", "packet", "previous, next packet; in the bytes: previous, next byte"}, plotKey(), writeKey("it, or its connection"), copyKey(), filterKey(), upKey()}
 }
 
 // Keys implements page.
@@ -60,6 +61,8 @@ func (p *packetPage) Enter() act {
 func (p *packetPage) Press(key string) (act, bool) {
 	step := map[string]int{"left": -1, "right": 1}[key]
 	switch {
+	case key == "t":
+		return p.packets.plot(), true
 	case step == 0:
 		return act{}, false
 	case p.focus == 1:
@@ -191,18 +194,27 @@ func (p *packetPage) goTo(at int) {
 	}
 }
 
-// Copy implements page.
-func (p *packetPage) Copy() (text, what string) {
+// Copies implements page.
+func (p *packetPage) Copies() []clip {
 	row, ok := p.list.Selected()
-	switch {
-	case !ok || p.packet == nil:
-		return "", ""
-	case p.focus == 1:
-		return p.bytes.selected(), "the bytes of the field, in hexadecimal"
-	default:
-		return clean(p.fields[row].Name + ": " + p.fields[row].Value), "the field"
+	if !ok || p.packet == nil {
+		return nil
 	}
+	f := &p.fields[row]
+	clips := []clip{{"the field", clean(f.Name + ": " + f.Value)}, {"its value", clean(f.Value)}}
+	if bytes := p.bytes.selected(); bytes != "" {
+		own := clip{"the bytes of the field, in hexadecimal", bytes}
+		if p.focus == 1 {
+			clips = append([]clip{own}, clips...)
+		} else {
+			clips = append(clips, own)
+		}
+	}
+	return append(clips, clip{"the packet", packetLine(&p.packet.PacketRecord)}, clip{"all bytes, in hexadecimal", hex.EncodeToString(p.packet.Data)})
 }
+
+// Command implements commanded.
+func (p *packetPage) Command() string { return p.packets.command() }
 
 // Note implements page.
 func (p *packetPage) Note() string { return p.packets.Note() }

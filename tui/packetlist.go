@@ -297,3 +297,21 @@ func (p *packetList) Note() string {
 		return c.state()
 	}
 }
+
+// plot shows the connection of the selected packet over time.
+func (p *packetList) plot() act {
+	row, known := p.capture.row(p.Record())
+	if !known || row.Proto != "tcp" || row.Conn == 0 {
+		return say("this packet belongs to no TCP connection that is known yet")
+	}
+	return act{push: newSequencePage(p.table.look, p.capture, row.Conn, clean(row.Src+" > "+row.Dst), row.Record)}
+}
+
+// command is what prints the packets that are shown.
+func (p *packetList) command() string {
+	words := []string{p.capture.path}
+	if p.text != "" {
+		words = append(words, p.text)
+	}
+	return commandLine("packets", words...)
+}

@@ -31,7 +31,7 @@ func newPacketsPage(l *look, c *capture, record int64) *packetsPage {
 func packetsKeys() []binding {
 	return []binding{
 		openKey("fields and bytes"), {"/", "filter", "filter in tcpdump's words"}, {"n N", "evidence", "next, previous packet that the finding cites, or any finding"},
-		{"f", "follow", "only the packet's connection"}, copyKey(), upKey(),
+		{"f", "follow", "only the packet's connection"}, plotKey(), {"m '", "mark", "mark the packet with a letter, go back to it"}, writeKey("what the filter lets through, the connection, or what is marked"), copyKey(), upKey(),
 	}
 }
 
@@ -54,6 +54,8 @@ func (p *packetsPage) Press(key string) (act, bool) {
 		return p.nextEvidence(key == "N"), true
 	case "f":
 		return p.follow(), true
+	case "t":
+		return p.packets.plot(), true
 	}
 	return act{}, false
 }
@@ -111,14 +113,29 @@ func (p *packetsPage) Want() tea.Cmd { return p.packets.Want() }
 // Note implements page.
 func (p *packetsPage) Note() string { return p.packets.Note() }
 
-// Copy implements page.
-func (p *packetsPage) Copy() (text, what string) {
+// Copies implements page.
+func (p *packetsPage) Copies() []clip {
 	row, known := p.packets.capture.row(p.packets.Record())
 	if !known {
-		return "", ""
+		return nil
 	}
-	return packetLine(row), fmt.Sprintf("packet %d", row.Record)
+	return append([]clip{{fmt.Sprintf("packet %d", row.Record), packetLine(row)}}, p.listPage.Copies()[1:]...)
 }
+
+// Command implements commanded.
+func (p *packetsPage) Command() string { return p.packets.command() }
+
+// Spot implements spotted: the number of the packet.
+func (p *packetsPage) Spot() int64 { return p.packets.Target() }
+
+// Return implements spotted.
+func (p *packetsPage) Return(record int64) {
+	p.packets.goal = record
+	p.packets.reach()
+}
+
+// GoTo implements numbered: the number of the packet, or of the next one that the filter lets through.
+func (p *packetsPage) GoTo(number int) { p.Return(int64(number)) }
 
 // packetLine tells a packet in one line, as nettrace packets does.
 func packetLine(r *analyze.PacketRecord) string {

@@ -19,8 +19,8 @@ type page interface {
 	Press(key string) (a act, taken bool)
 	// Keys lists the page's keys, the most useful first.
 	Keys() []binding
-	// Copy returns what y copies, and what that is.
-	Copy() (text, what string)
+	// Copies returns what y offers to copy, the most useful first.
+	Copies() []clip
 	// Note is told below the page; it may be empty.
 	Note() string
 }
@@ -35,6 +35,7 @@ type filtering interface {
 // sorting is implemented by pages whose list can be sorted.
 type sorting interface {
 	Sort() string
+	SortAside(step int) string
 	Turn()
 }
 
@@ -47,6 +48,7 @@ type act struct {
 	push   page   // go one level down
 	screen int    // go to a screen, from 1
 	say    string // tell this
+	ask    *prompt
 	cmd    tea.Cmd
 }
 
@@ -61,6 +63,7 @@ type listPage struct {
 
 func newListPage(name string, l *look, list *table, share int, more ...pane) listPage {
 	list.look = l
+	list.arrange()
 	return listPage{split: newSplit(l, share, append([]pane{list}, more...)...), list: list, name: name}
 }
 
@@ -86,20 +89,41 @@ func (p *listPage) detailed(d *document, make func(row int) (title string, parag
 	}
 }
 
-// Copy implements page: the row, with tabs between its cells.
-func (p *listPage) Copy() (text, what string) {
+// Copies implements page: the row, with tabs between its cells, and each of the cells.
+func (p *listPage) Copies() []clip {
 	row, ok := p.list.Selected()
 	if !ok {
-		return "", ""
+		return nil
 	}
-	for c := range p.list.columns {
-		if c > 0 {
-			text += "\t"
+	whole := clip{what: "the row"}
+	var cells []clip
+	for i, c := range p.list.chosenColumns() {
+		text := p.list.rows.Cell(row, c).text
+		if i > 0 {
+			whole.text += "\t"
 		}
-		text += p.list.rows.Cell(row, c).text
+		whole.text += text
+		if text != "" {
+			cells = append(cells, clip{p.list.columns[c].head(), text})
+		}
 	}
-	return text, "the row"
+	return append([]clip{whole}, cells...)
 }
+
+// Spot implements spotted.
+func (p *listPage) Spot() int64 {
+	row, ok := p.list.Selected()
+	if !ok {
+		return 0
+	}
+	return int64(row) + 1
+}
+
+// Return implements spotted.
+func (p *listPage) Return(spot int64) { p.list.Select(int(spot) - 1) }
+
+// GoTo implements numbered: rows count from 1 as they are shown.
+func (p *listPage) GoTo(number int) { p.list.choose(number - 1) }
 
 // Filter implements filtering.
 func (p *listPage) Filter(text string) error { return p.list.Filter(text) }
@@ -117,11 +141,18 @@ func (p *listPage) FilterHint() string {
 }
 
 // Sort implements sorting.
-func (p *listPage) Sort() string {
+func (p *listPage) Sort() string { return p.sorted(p.list.Sort) }
+
+// SortAside implements sorting.
+func (p *listPage) SortAside(step int) string {
+	return p.sorted(func() string { return p.list.SortAside(step) })
+}
+
+func (p *listPage) sorted(sort func() string) string {
 	if p.list.fixed {
 		return p.list.title + " stay in this order: it is that of the input"
 	}
-	return p.list.Sort()
+	return sort()
 }
 
 // Turn implements sorting.

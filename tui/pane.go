@@ -8,11 +8,15 @@ type pane interface {
 	Render(width, height int, focused bool) []string
 	Move(rows int)
 	Page(pages int)
+	Height() int // rows of the last drawing
 	First()
 	Last()
 	// Click takes a click at a place of the last drawing; it reports whether that was on what is selected already.
 	Click(x, y int) (again bool)
 }
+
+// halfPages moves by halves of what is seen.
+func halfPages(p pane, n int) { p.Move(n * max(p.Height()/2, 1)) }
 
 // Sizes from which on a page shows two panes: side by side, or one above the other.
 const (

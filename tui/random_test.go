@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"path/filepath"
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
@@ -11,11 +12,16 @@ import (
 // TestRandomKeys presses anything, clicks anywhere, and changes the size at any time: nothing panics, every frame has the
 // size of the terminal, and no frame holds a character that acts.
 func TestRandomKeys(t *testing.T) {
-	root(t)
+	path, err := filepath.Abs(filepath.Join("..", bundle))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir()) // files may be written
 	keys := []string{"enter", "esc", "tab", "up", "down", "left", "right", "pgup", "pgdown", "home", "end", "space", "backspace",
-		"1", "2", "3", "4", "5", "6", "7", "/", "s", "S", "?", "y", "n", "N", "p", "f", "u", "e", "v", "g", "G", "a", ">", "=", ":", "!", "ä", "漢"}
+		"0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "/", "s", "S", "?", "y", "n", "N", "p", "f", "u", "e", "E", "v", "g", "G", "a", "<", ">", "=", ":", "!", "ä", "漢",
+		"m", "'", "[", "]", "c", "w", "o", "d", "t", "+", "-", "r", "x", "X", "ctrl+u", "ctrl+d"}
 	rapid.Check(t, func(r *rapid.T) {
-		d := start(t, 80, 24, bundle)
+		d := start(t, 80, 24, path)
 		for range rapid.IntRange(1, 60).Draw(r, "steps") {
 			switch rapid.IntRange(0, 9).Draw(r, "kind") {
 			case 0:

@@ -41,7 +41,7 @@ func (p *readingPage) panes() *split { return &p.split }
 
 // Keys implements page.
 func (p *readingPage) Keys() []binding {
-	return []binding{openKey("open the packet"), {"ctrl+c", "end reading", "end the reading and judge what was read"}, {"1 to 7", "screens", "screens"}}
+	return []binding{openKey("open the packet"), {"ctrl+c", "end reading", "end the reading and judge what was read"}, {"1 to 8", "screens", "screens"}}
 }
 
 // Press implements page.
@@ -55,8 +55,8 @@ func (p *readingPage) Enter() act {
 	return act{push: newPacketPage(p.look, p.packets, p.packets.Record())}
 }
 
-// Copy implements page.
-func (p *readingPage) Copy() (text, what string) { return "", "" }
+// Copies implements page.
+func (p *readingPage) Copies() []clip { return nil }
 
 // Note implements page.
 func (p *readingPage) Note() string {
@@ -104,7 +104,7 @@ func (p *absentPage) panes() *split { return &p.split }
 
 // Keys implements page.
 func (p *absentPage) Keys() []binding {
-	return []binding{{"1 to 7", "screens", "screens"}, {"q", "quit", "quit"}}
+	return []binding{{"1 to 8", "screens", "screens"}, {"q", "quit", "quit"}}
 }
 
 // Press implements page.
@@ -113,8 +113,8 @@ func (p *absentPage) Press(string) (act, bool) { return act{}, false }
 // Enter implements page.
 func (p *absentPage) Enter() act { return say("there is nothing here to open") }
 
-// Copy implements page.
-func (p *absentPage) Copy() (text, what string) { return "", "" }
+// Copies implements page.
+func (p *absentPage) Copies() []clip { return nil }
 
 // Note implements page.
 func (p *absentPage) Note() string { return "" }

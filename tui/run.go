@@ -9,7 +9,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
-	"github.com/charmbracelet/x/ansi"
 
 	"nettrace/analyze"
 )
@@ -19,7 +18,9 @@ type Options struct {
 	Paths   []string
 	Analyze analyze.Options // Progress is the explorer's own
 	Predict bool            // try what is advised in the reference datapath
-	Theme   string          // dark, light, or auto: what the terminal answers, dark if it does not
+	Theme   string          // one of Themes; auto if empty
+	Forms   []Form          // in which the program prints results
+	Program string          // written into files as what wrote them
 	ASCII   bool            // draw with ASCII characters only
 	Color   bool            // use colours
 	Env     []string        // the environment, os.Environ if nil
@@ -29,6 +30,29 @@ type Options struct {
 type Outcome struct {
 	Result *analyze.Result // nil if the user left before anything was judged
 	Errors []error         // of sources that could not be read
+	Files  []string        // that were written
+}
+
+// Themes. What they leave open is as the terminal answers, dark if it does not.
+const (
+	ThemeAuto     = "auto"
+	ThemeDark     = "dark"
+	ThemeLight    = "light"
+	ThemeContrast = "high-contrast"
+)
+
+// Themes returns what Options.Theme may be.
+func Themes() []string { return []string{ThemeAuto, ThemeDark, ThemeLight, ThemeContrast} }
+
+// theme is the one for a background, if that is not decided already.
+func (o *Options) theme(dark bool) theme {
+	switch o.Theme {
+	case ThemeDark:
+		dark = true
+	case ThemeLight:
+		dark = false
+	}
+	return theme{dark: dark, contrast: o.Theme == ThemeContrast, ascii: o.ASCII}
 }
 
 // Run shows the explorer in the terminal that standard output is. Keys come from standard input or, where that holds
@@ -47,7 +71,7 @@ func Run(ctx context.Context, o Options) (Outcome, error) {
 	if err != nil {
 		err = fmt.Errorf("explore: %w; nettrace analyze prints the same as text", err)
 	}
-	return Outcome{m.result, m.errs}, err
+	return Outcome{m.result, m.errs, m.written}, err
 }
 
 // profile decides about colours in one place: the library takes NO_COLOR=yes for "no".
@@ -70,18 +94,4 @@ func variable(env []string, name string) string {
 		}
 	}
 	return ""
-}
-
-// clipboard returns the command that sets the clipboard of the terminal (OSC 52). tmux and screen hand it on to the
-// terminal only when it is wrapped for them; tmux takes it itself when it is not.
-func clipboard(text string, env []string) tea.Cmd {
-	set := ansi.SetSystemClipboard(text)
-	switch {
-	case variable(env, "TMUX") != "":
-		return tea.Raw(set + ansi.TmuxPassthrough(set))
-	case strings.HasPrefix(variable(env, "TERM"), "screen"):
-		return tea.Raw(ansi.ScreenPassthrough(set, 0))
-	default:
-		return tea.Raw(set)
-	}
 }

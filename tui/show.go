@@ -36,7 +36,7 @@ func (m *Model) show(msg resultMsg) {
 	}
 	m.library.cite(m.result.Findings)
 	m.library.names = m.result.ShortNames()
-	x := &explorer{look: m.look, result: m.result, names: m.library.names, library: m.library}
+	x := m.explorer()
 	for i, p := range m.topPages(x) {
 		s := &m.screens[i]
 		_, preview := s.pages[0].(*packetsPage)
@@ -49,6 +49,12 @@ func (m *Model) show(msg resultMsg) {
 			s.pages[0] = p
 		}
 	}
+	m.history = history{} // its pages are those of the reading
+	m.history.note(m.place())
+}
+
+func (m *Model) explorer() *explorer {
+	return &explorer{look: m.look, result: m.result, names: m.library.names, library: m.library, paths: m.options.Paths}
 }
 
 // topPages makes the top level of each screen.
@@ -65,6 +71,7 @@ func (m *Model) topPages(x *explorer) [screenCount]page {
 		absent(flowsScreen, "No capture is among the sources, so no connections are known.", analyze.Capture)
 	}
 	pages[packetsScreen] = m.packetsTop(x)
+	pages[replayScreen] = newReplayPage(x) // has workloads of its own
 	if len(models.Locks) > 0 {
 		pages[locksScreen] = newLocksPage(x)
 	} else {

@@ -106,6 +106,9 @@ func (p *sourcesPage) Render(width, height int) []string {
 	return p.listPage.Render(width, height)
 }
 
+// Command implements commanded.
+func (p *sourcesPage) Command() string { return commandLine("inspect", p.explorer.paths...) }
+
 // describe tells what is known of a source, as nettrace inspect does.
 func (p *sourcesPage) describe(row int) []paragraph {
 	var list []paragraph

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"io"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -9,19 +10,27 @@ import (
 	"nettrace/unit"
 )
 
-// stacksPage is the flame graph of one profile.
+// stacksPage is the flame graph of one profile, or of how it differs from another.
 type stacksPage struct {
 	split
 	name    string
 	profile *flame.Profile
+	diff    *flame.Difference // instead of a profile
+	command string            // that draws it too
 	flame   *flamePane
 	column  flame.Column
 	asked   bool
 }
 
 func newStacksPage(l *look, name string, profile *flame.Profile) *stacksPage {
-	p := &stacksPage{name: name, profile: profile, flame: &flamePane{look: l, title: "stacks", empty: "laying out the stacks"}}
+	p := newStacksPageOf(l, name)
+	p.profile, p.command = profile, commandLine("flame", profile.Source)
 	p.column.Event = profile.Main()
+	return p
+}
+
+func newStacksPageOf(l *look, name string) *stacksPage {
+	p := &stacksPage{name: name, flame: &flamePane{look: l, title: "stacks", empty: "laying out the stacks"}}
 	p.split = newSplit(l, 100, p.flame)
 	return p
 }
@@ -29,7 +38,7 @@ func newStacksPage(l *look, name string, profile *flame.Profile) *stacksPage {
 func stacksKeys() []binding {
 	return []binding{
 		{"enter", "zoom", "zoom in"}, {"esc", "out", "zoom out, then one level up"}, {"/", "search", "search as you type, with the share of what is found"}, {"arrows", "walk", "walk: up to the caller, down to the widest callee, aside on the same level"},
-		{"n N", "match", "next, previous match"}, {"e", "event", "next event"}, {"v", "value", "show period, or samples"}, {"G", "hot path", "down the widest callees to the end"}, copyKey(),
+		{"n N", "match", "next, previous match"}, {"E", "event", "next event"}, {"v", "value", "show period, or samples"}, {"d", "diff", "how it differs from the other incident's"}, {"G", "hot path", "down the widest callees to the end"}, copyKey(),
 	}
 }
 
@@ -62,7 +71,7 @@ func (p *stacksPage) Press(key string) (act, bool) {
 		if !p.flame.Next(key == "N") {
 			return say("nothing to go to: / searches"), true
 		}
-	case "e":
+	case "E":
 		return p.nextEvent(), true
 	case "v":
 		return p.turnValue(), true
@@ -73,6 +82,9 @@ func (p *stacksPage) Press(key string) (act, bool) {
 }
 
 func (p *stacksPage) nextEvent() act {
+	if p.diff != nil {
+		return say("a difference is of one event: " + clean(p.diff.Other.Event.Name))
+	}
 	events := p.profile.Events
 	if len(events) < 2 {
 		return say("the profile has one event")
@@ -88,6 +100,9 @@ func (p *stacksPage) nextEvent() act {
 }
 
 func (p *stacksPage) turnValue() act {
+	if p.diff != nil {
+		return say("a difference is of one value")
+	}
 	if p.column.Value == flame.Samples {
 		p.column.Value = flame.Period
 	} else {
@@ -110,9 +125,13 @@ func (p *stacksPage) Want() tea.Cmd {
 		return nil
 	}
 	p.asked = true
-	profile, column := p.profile, p.column
+	profile, diff, o := p.profile, p.diff, flame.LayoutOptions{Column: p.column}
 	return func() tea.Msg {
-		l, err := flame.NewLayout(profile, flame.LayoutOptions{Column: column})
+		if diff != nil {
+			l, err := flame.NewDiffLayout(diff, flame.Larger, o)
+			return layoutMsg{p, l, err}
+		}
+		l, err := flame.NewLayout(profile, o)
 		return layoutMsg{p, l, err}
 	}
 }
@@ -125,15 +144,47 @@ func (p *stacksPage) take(msg layoutMsg) {
 	l := msg.layout
 	p.flame.empty = "the profile holds no samples of this event"
 	p.flame.title = clean(fmt.Sprintf("%s: %s of %s in %s samples", p.name, flame.Quantity(l.Total, l.Scale, l.Unit), l.Event.Name, unit.Count(l.Event.Samples)))
+	if d := p.diff; d != nil {
+		p.flame.title = clean(fmt.Sprintf("%s: %s, %s then %s samples; + more, - less, = chance", p.name, l.Event.Name, unit.Count(d.Base.Samples), unit.Count(d.Other.Samples)))
+	}
 	p.flame.SetLayout(l)
 }
 
-// Copy implements page.
-func (p *stacksPage) Copy() (text, what string) {
+// Copies implements page.
+func (p *stacksPage) Copies() []clip {
 	if !p.flame.ready() {
-		return "", ""
+		return nil
 	}
-	return clean(p.flame.name(p.flame.box(p.flame.at))), "the function's name"
+	return []clip{
+		{"the function's name", clean(p.flame.name(p.flame.box(p.flame.at)))},
+		{"what is known of it", clean(p.flame.Describe())},
+		{"its stack, folded", p.flame.stack()},
+	}
+}
+
+// Command implements commanded.
+func (p *stacksPage) Command() string { return p.command }
+
+// Exports implements exporting.
+func (p *stacksPage) Exports() []export {
+	if d := p.diff; d != nil {
+		return []export{
+			{"the difference as a picture", ".svg", func(w io.Writer) error { return flame.WriteDiffSVG(w, d, flame.SVGOptions{Icicle: true}) }},
+			{"the difference as a page", ".html", func(w io.Writer) error { return flame.WriteDiffHTML(w, d, flame.HTMLOptions{Icicle: true}) }},
+			{"the difference as folded text", ".folded.txt", func(w io.Writer) error { return d.WriteFolded(w, false) }},
+		}
+	}
+	profile, column := p.profile, p.column
+	return []export{
+		{"the flame graph as a picture", ".svg", func(w io.Writer) error {
+			return flame.WriteSVG(w, profile, flame.SVGOptions{LayoutOptions: flame.LayoutOptions{Column: column}, Icicle: true})
+		}},
+		{"the flame graph as a page", ".html", func(w io.Writer) error {
+			return flame.WriteHTML(w, profile, flame.HTMLOptions{Column: column, Icicle: true})
+		}},
+		{"the stacks as folded text", ".folded.txt", func(w io.Writer) error { return flame.WriteFolded(w, profile, column) }},
+		{"the call tree as JSON", ".json", func(w io.Writer) error { return flame.WriteJSON(w, profile, column) }},
+	}
 }
 
 // Filter implements filtering: here it searches, and leaves all boxes in place.

@@ -51,9 +51,8 @@ type table struct {
 	rows    rows
 	fixed   bool // in an order that means something: not sorted
 
-	order  []int32 // rows in the order in which they are shown; nil: all as they are
-	sorted int     // column that they are sorted by, from 1; 0: none
-	down   bool    // largest first
+	order  []int32      // rows in the order in which they are shown; nil: all as they are
+	kept   *arrangement // see arranged
 	filter filter
 
 	cursor, top, body int // in the order; body is how many rows the last drawing had
@@ -61,6 +60,14 @@ type table struct {
 	shift             int // columns of text that are scrolled away in the growing column
 	heads             []span
 	widths            []int // natural ones, nil until they are measured
+}
+
+// arranged is how columns and rows are arranged.
+func (t *table) arranged() *arrangement {
+	if t.kept == nil {
+		t.kept = t.look.arrangement(t.columns)
+	}
+	return t.kept
 }
 
 // span is where a column was drawn.
@@ -78,12 +85,12 @@ func (t *table) Heading() string {
 	if t.filter.text != "" {
 		text += "  /" + t.filter.text
 	}
-	if t.sorted > 0 {
+	if a := t.arranged(); a.sorted > 0 {
 		direction := "up"
-		if t.down {
+		if a.down {
 			direction = "down"
 		}
-		text += "  by " + t.columns[t.sorted-1].head() + " " + direction
+		text += "  by " + t.columns[a.sorted-1].head() + " " + direction
 	}
 	return text
 }
@@ -154,6 +161,9 @@ func clamp(i, n int) int { return max(0, min(i, n-1)) }
 // Move implements pane.
 func (t *table) Move(rows int) { t.choose(t.cursor + rows) }
 
+// Height implements pane.
+func (t *table) Height() int { return t.body }
+
 // Page implements pane.
 func (t *table) Page(pages int) { t.Move(pages * max(t.body-1, 1)) }
 
@@ -187,31 +197,47 @@ func (t *table) Click(x, y int) (again bool) {
 
 // Sort goes on to sort by the next column that is visible, at last by none; it says what it did.
 func (t *table) Sort() string {
-	if t.fixed {
-		return ""
-	}
-	next := t.sorted + 1
+	next := t.arranged().sorted + 1
 	for next <= len(t.columns) && !slices.ContainsFunc(t.heads, func(s span) bool { return s.column == next-1 }) {
 		next++
 	}
 	if next > len(t.columns) {
 		next = 0
 	}
-	t.sortBy(next)
-	if next == 0 {
+	return t.sortedBy(next)
+}
+
+// SortAside sorts by the visible column to the left or right of the one that rows are sorted by.
+func (t *table) SortAside(step int) string {
+	if len(t.heads) == 0 {
+		return "no column is seen to sort by"
+	}
+	at := slices.IndexFunc(t.heads, func(s span) bool { return s.column == t.arranged().sorted-1 })
+	if at < 0 && step < 0 {
+		at = len(t.heads)
+	}
+	return t.sortedBy(t.heads[clamp(at+step, len(t.heads))].column + 1)
+}
+
+func (t *table) sortedBy(column int) string {
+	if column == 0 || column != t.arranged().sorted {
+		t.sortBy(column)
+	}
+	if column == 0 {
 		return "in the order of the result again"
 	}
-	return "sorted by " + t.columns[next-1].head() + "; S turns it round"
+	return "sorted by " + t.columns[column-1].head() + "; S turns it round"
 }
 
 // sortBy sorts by a column, numbers from the largest down; a second time the other way round.
 func (t *table) sortBy(column int) {
-	if column == t.sorted && column > 0 {
+	a := t.arranged()
+	if column == a.sorted && column > 0 {
 		t.Turn()
 		return
 	}
-	t.sorted = column
-	t.down = column > 0 && t.numbers(column-1)
+	a.sorted = column
+	a.down = column > 0 && t.numbers(column-1)
 	t.arrange()
 }
 
@@ -227,7 +253,8 @@ func (t *table) numbers(column int) bool {
 
 // Turn turns the order round.
 func (t *table) Turn() {
-	t.down = !t.down
+	a := t.arranged()
+	a.down = !a.down
 	t.arrange()
 }
 
@@ -245,7 +272,7 @@ func (t *table) Filter(text string) error {
 // arrange makes the order anew. The row that the user went to stays selected if it is still shown.
 func (t *table) arrange() {
 	t.order = nil
-	if len(t.filter.terms) > 0 || t.sorted > 0 {
+	if len(t.filter.terms) > 0 || t.arranged().sorted > 0 {
 		t.order = t.passing()
 		t.sort()
 	}
@@ -263,14 +290,14 @@ func (t *table) arrange() {
 // passing returns the rows that the filter lets through. The beginning of a column's name lets through nothing as a word;
 // it is one half typed then, and left out.
 func (t *table) passing() []int32 {
-	order := t.fitting(&t.filter)
+	order := t.letThrough(&t.filter)
 	if n := len(t.filter.terms) - 1; len(order) == 0 && n >= 0 && t.filter.terms[n].begins(t.columns) {
-		order = t.fitting(&filter{terms: t.filter.terms[:n]})
+		order = t.letThrough(&filter{terms: t.filter.terms[:n]})
 	}
 	return order
 }
 
-func (t *table) fitting(f *filter) []int32 {
+func (t *table) letThrough(f *filter) []int32 {
 	order := make([]int32, 0, t.rows.Len())
 	for i := range t.rows.Len() {
 		if f.match(t.rows, i, len(t.columns)) {
@@ -281,25 +308,26 @@ func (t *table) fitting(f *filter) []int32 {
 }
 
 func (t *table) sort() {
-	if t.sorted == 0 {
+	a := t.arranged()
+	if a.sorted == 0 {
 		return
 	}
 	keys := make(map[int32]cell, len(t.order))
 	for _, i := range t.order {
-		keys[i] = t.rows.Cell(int(i), t.sorted-1)
+		keys[i] = t.rows.Cell(int(i), a.sorted-1)
 	}
-	slices.SortStableFunc(t.order, func(a, b int32) int {
-		x, y := keys[a], keys[b]
+	slices.SortStableFunc(t.order, func(i, j int32) int {
+		x, y := keys[i], keys[j]
 		c := 0
 		if x.numeric || y.numeric {
 			c = cmp.Or(compareBool(x.numeric, y.numeric), cmp.Compare(x.value, y.value))
 		} else {
 			c = strings.Compare(x.text, y.text)
 		}
-		if t.down {
+		if a.down {
 			c = -c
 		}
-		return cmp.Or(c, cmp.Compare(a, b))
+		return cmp.Or(c, cmp.Compare(i, j))
 	})
 }
 

@@ -23,7 +23,7 @@ func (s sheet) Cell(row, column int) cell {
 }
 
 func newSheet(rows ...[3]string) *table {
-	return &table{look: newLook(true, false), rows: sheet(rows), columns: []column{
+	return &table{look: newLook(theme{dark: true}), rows: sheet(rows), columns: []column{
 		{name: "name", grow: true, min: 8}, {name: "time", right: true, drop: 1}, {name: "rate", right: true, drop: 2},
 	}}
 }

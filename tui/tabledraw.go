@@ -17,7 +17,7 @@ func (t *table) Render(width, height int, focused bool) []string {
 	}
 	t.body = max(height-1, 1)
 	t.scroll()
-	columns, widths := t.arrangement(width - markRoom)
+	columns, widths := t.fitting(width - markRoom)
 	lines := make([]string, 0, height)
 	lines = append(lines, t.head(columns, widths))
 	for place := t.top; place < min(t.top+t.body, t.Len()); place++ {
@@ -45,12 +45,10 @@ func (t *table) scroll() {
 	t.top = max(min(t.top, t.Len()-t.body), 0)
 }
 
-// arrangement returns the columns that there is room for, and their widths.
-func (t *table) arrangement(room int) (columns, widths []int) {
+// fitting returns the columns that there is room for, and their widths.
+func (t *table) fitting(room int) (columns, widths []int) {
 	natural := t.natural()
-	for i := range t.columns {
-		columns = append(columns, i)
-	}
+	columns = t.chosenColumns()
 	for t.least(columns, natural) > room && len(columns) > 1 {
 		worst := 0
 		for i, c := range columns {
@@ -65,9 +63,9 @@ func (t *table) arrangement(room int) (columns, widths []int) {
 	}
 	rest := room - t.least(columns, natural)
 	for _, c := range columns {
-		w := natural[c]
+		w := t.leastOf(c, natural)
 		if t.columns[c].grow {
-			w = t.columns[c].min + max(rest, 0)
+			w += max(rest, 0)
 		}
 		widths = append(widths, w)
 	}
@@ -87,13 +85,18 @@ func (t *table) arrangement(room int) (columns, widths []int) {
 func (t *table) least(columns, natural []int) int {
 	room := gap * (len(columns) - 1)
 	for _, c := range columns {
-		if t.columns[c].grow {
-			room += t.columns[c].min
-		} else {
-			room += natural[c]
-		}
+		room += t.leastOf(c, natural)
 	}
 	return room
+}
+
+// leastOf is the room that a column needs, and what the user gave it more or less.
+func (t *table) leastOf(column int, natural []int) int {
+	w := natural[column]
+	if t.columns[column].grow {
+		w = t.columns[column].min
+	}
+	return max(w+t.arranged().wider[column], 1)
 }
 
 // natural returns how wide columns are by what they hold.

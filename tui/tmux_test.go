@@ -221,6 +221,8 @@ func TestTmuxCopy(t *testing.T) {
 	x.explore("", bundle)
 	x.wait("cross/adaptive-rx")
 	x.press("y")
+	x.wait("the command that prints this")
+	x.press("y")
 	x.wait("copied the finding as Markdown")
 	for deadline := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
 		out, _ := exec.Command("tmux", "-S", x.socket, "show-buffer").CombinedOutput()

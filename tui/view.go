@@ -136,19 +136,16 @@ func losses(ledger []source.Entry) string {
 func (m *Model) tabs() (drawn, plain string) {
 	short := m.width < 78
 	for i := range m.screens {
-		name := fmt.Sprintf("%d %s", i+1, m.screens[i].name)
+		name := fmt.Sprintf(" %d %s", i+1, m.screens[i].name)
 		if short && i != m.current {
-			name = fmt.Sprint(i + 1)
+			name = fmt.Sprintf(" %d", i+1)
 		}
 		style := &m.look.plain
 		if i == m.current {
-			name = "[" + name + "]"
+			name = "[" + name[1:] + "]"
 			style = &m.look.title
-		} else {
-			name = " " + name + " "
-			if _, absent := m.screens[i].pages[0].(*absentPage); absent {
-				style = &m.look.faint
-			}
+		} else if _, absent := m.screens[i].pages[0].(*absentPage); absent {
+			style = &m.look.faint
 		}
 		drawn += style.Render(name)
 		plain += name
@@ -202,16 +199,17 @@ func (m *Model) foot() string {
 	corner := m.corner()
 	room := m.width - widthOf(corner) - 2
 	line, used := "", 0
-	keys := m.page().Keys()
-	keys = append(keys[:min(len(keys), 5):min(len(keys), 5)], binding{"?", "keys", ""})
-	for _, k := range keys {
-		w := widthOf(k.keys) + widthOf(k.word) + 3
-		if used+w > room {
-			break
+	add := func(k binding, most int) {
+		if w := widthOf(k.keys) + widthOf(k.word) + 3; used+w <= most {
+			line += " " + m.look.bold.Render(k.keys) + " " + m.look.faint.Render(k.word) + " "
+			used += w
 		}
-		line += " " + m.look.bold.Render(k.keys) + " " + m.look.faint.Render(k.word) + " "
-		used += w
 	}
+	help := binding{"?", "keys", ""}
+	for _, k := range m.page().Keys()[:min(len(m.page().Keys()), 5)] {
+		add(k, room-len("? keys")-2)
+	}
+	add(help, room)
 	return line + blank(room-used) + " " + m.look.faint.Render(corner) + " "
 }
 

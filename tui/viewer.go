@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -15,6 +16,8 @@ type viewerPage struct {
 	at      source.Pos
 	excerpt *analyze.Excerpt
 	asked   bool
+	search  string // in all lines
+	found   []int  // rows that hold it
 }
 
 func newViewerPage(l *look, name string, at source.Pos) *viewerPage {
@@ -30,11 +33,60 @@ func newViewerPage(l *look, name string, at source.Pos) *viewerPage {
 }
 
 func viewerKeys() []binding {
-	return []binding{{"left right", "sideways", "scroll long lines sideways"}, filterKey(), copyKey(), upKey()}
+	return []binding{{"/", "search", "search as you type"}, {"n N", "match", "next, previous match"}, {"left right", "sideways", "scroll long lines sideways"}, copyKey(), upKey()}
 }
 
 // Keys implements page.
 func (p *viewerPage) Keys() []binding { return viewerKeys() }
+
+// Filter implements filtering: here it searches, and leaves all lines in place.
+func (p *viewerPage) Filter(text string) error {
+	p.search, p.found = text, nil
+	for row := 0; text != "" && row < p.Len(); row++ {
+		if matches(p.excerpt.Lines[row], text) {
+			p.found = append(p.found, row)
+		}
+	}
+	if at, _ := slices.BinarySearch(p.found, p.list.cursor); at < len(p.found) {
+		p.list.choose(p.found[at])
+	}
+	return nil
+}
+
+// FilterText implements filtering.
+func (p *viewerPage) FilterText() string { return p.search }
+
+// FilterHint implements filtering.
+func (p *viewerPage) FilterHint() string {
+	return plural(len(p.found), "line", "lines") + "; words that a line holds"
+}
+
+// Press implements page.
+func (p *viewerPage) Press(key string) (act, bool) {
+	if key != "n" && key != "N" {
+		return act{}, false
+	}
+	if len(p.found) == 0 {
+		return say("nothing to go to: / searches"), true
+	}
+	at, here := slices.BinarySearch(p.found, p.list.cursor)
+	switch {
+	case key == "N":
+		at--
+	case here:
+		at++
+	}
+	p.list.choose(p.found[(at+len(p.found))%len(p.found)])
+	return act{}, true
+}
+
+// Note implements page.
+func (p *viewerPage) Note() string {
+	if p.search == "" {
+		return ""
+	}
+	return "/" + clean(p.search) + ": " + p.FilterHint()
+}
 
 // Enter implements page: this is the lowest level.
 func (p *viewerPage) Enter() act { return say("this is the lowest level; esc goes up") }
@@ -92,7 +144,11 @@ func (p *viewerPage) Cell(row, column int) cell {
 		n := p.excerpt.First + row
 		return styled(number(fmt.Sprint(n), float64(n)), &p.look.faint)
 	}
-	return cell{text: clean(untab(p.excerpt.Lines[row]))}
+	c := cell{text: clean(untab(p.excerpt.Lines[row]))}
+	if _, found := slices.BinarySearch(p.found, row); found {
+		c.style = &p.look.match
+	}
+	return c
 }
 
 // untab sets tabs to columns of eight, as terminals do.
@@ -115,11 +171,22 @@ func untab(line string) string {
 	return string(out)
 }
 
-// Copy implements page.
-func (p *viewerPage) Copy() (text, what string) {
+// Copies implements page.
+func (p *viewerPage) Copies() []clip {
 	row, ok := p.list.Selected()
 	if !ok {
-		return "", ""
+		return nil
 	}
-	return clean(p.excerpt.Lines[row]), "the line"
+	all := ""
+	for _, line := range p.excerpt.Lines {
+		all += clean(line) + "\n"
+	}
+	return []clip{{"the line", clean(p.excerpt.Lines[row])}, {"all that is shown", all}}
+}
+
+// GoTo implements numbered: the number of the line.
+func (p *viewerPage) GoTo(number int) {
+	if p.excerpt != nil {
+		p.list.choose(number - p.excerpt.First)
+	}
 }

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -21,22 +24,25 @@ func exploreCommand(e *env) *cobra.Command {
 	o := tui.Options{Predict: true}
 	cmd := &cobra.Command{
 		Use:   "explore PATH...",
-		Short: "Walk through the result in the terminal: findings, flows, packets, locks, stacks, counters, sources",
+		Short: "Walk through the result in the terminal: findings, flows, packets, locks, stacks, counters, sources, replay",
 		Long: `explore shows what analyze prints, to be walked through: enter goes one level down, esc one up, ? lists the keys of a
-screen, / filters, 1 to 7 change the screen, q quits. It opens before anything is read. Where the output is no terminal,
+screen, / filters, 1 to 8 change the screen, q quits. It opens before anything is read. Where the output is no terminal,
 it prints the text of analyze instead.`,
 		Example: `  nettrace explore fixtures/bundles/rr-4345
   cat fixtures/pcap/rr-4345-wire.pcap | nettrace explore -`,
 	}
 	in.add(cmd)
 	cmd.Flags().StringVar(&color, "color", "auto", "auto, always or never")
-	cmd.Flags().StringVar(&o.Theme, "theme", "auto", "dark or light; auto asks the terminal")
+	cmd.Flags().StringVar(&o.Theme, "theme", tui.ThemeAuto, strings.Join(tui.Themes(), ", ")+"; what is left open is as the terminal answers")
 	cmd.Flags().BoolVar(&o.ASCII, "ascii", false, "draw with ASCII characters only")
 	cmd.Flags().StringArrayVar(&params, "param", nil, "a threshold, as RULE.NAME=VALUE (see nettrace explain RULE)")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		set, err := parameters(params)
 		if err != nil {
 			return err
+		}
+		if !slices.Contains(tui.Themes(), o.Theme) {
+			return usage("--theme %s: expected one of %s", o.Theme, strings.Join(tui.Themes(), ", "))
 		}
 		read := analyze.Options{Format: in.format, Symbols: in.symbols, Inlined: in.inlined, Params: set, Stdin: e.stdin}
 		style := e.style(color, false)
@@ -49,7 +55,8 @@ it prints the text of analyze instead.`,
 		if err := anyThere(o.Paths); err != nil {
 			return err
 		}
-		o.Analyze, o.Color = read, style.Color
+		o.Analyze, o.Color, o.Program = read, style.Color, "nettrace "+version()
+		o.Forms = forms(o.Paths)
 		left, err := tui.Run(cmd.Context(), o)
 		switch {
 		case cmd.Context().Err() != nil: // the program was asked to end
@@ -57,7 +64,7 @@ it prints the text of analyze instead.`,
 		case err != nil:
 			return failed("%v", err)
 		}
-		fmt.Fprintln(e.stderr, "nettrace: to see this again: "+report.Clean(again(cmd, o.Paths)))
+		e.farewell(left.Files, again(cmd, o.Paths))
 		if left.Result == nil {
 			return nil
 		}
@@ -65,6 +72,31 @@ it prints the text of analyze instead.`,
 		return errors.Join(err, status(left.Result, "", in.strict))
 	}
 	return cmd
+}
+
+// farewell tells what was written, and how to see the same again.
+func (e *env) farewell(files []string, command string) {
+	line := "to see this again: " + command
+	if len(files) > 0 {
+		line = "written: " + strings.Join(files, " ") + "; " + line
+	}
+	fmt.Fprintln(e.stderr, "nettrace: "+report.Clean(line))
+}
+
+// forms are those in which the explorer writes a whole result.
+func forms(paths []string) []tui.Form {
+	list := []tui.Form{{Name: "one page", Ending: ".html", Page: true, Write: func(ctx context.Context, w io.Writer, r *analyze.Result) error {
+		if err := analyze.CollectSeries(ctx, paths, r, analyze.SeriesOptions{}); err != nil {
+			return err
+		}
+		return report.HTML(w, r, report.HTMLOptions{})
+	}}}
+	for _, form := range [][2]string{{"text", ".txt"}, {"markdown", ".md"}, {"json", ".json"}} {
+		if write, ok := report.Writer(form[0], report.Style{Verbose: true}); ok {
+			list = append(list, tui.Form{Name: form[0], Ending: form[1], Write: func(_ context.Context, w io.Writer, r *analyze.Result) error { return write(w, r) }})
+		}
+	}
+	return list
 }
 
 // anyThere fails if no path exists: the explorer would open on nothing.
@@ -98,24 +130,16 @@ func again(cmd *cobra.Command, paths []string) string {
 			values = list.GetSlice()
 		}
 		for _, v := range values {
-			words = append(words, quoted("--"+f.Name+"="+v))
+			words = append(words, tui.Quoted("--"+f.Name+"="+v))
 		}
 	})
 	for _, p := range paths {
 		if p == "-" {
 			p = "- < FILE"
 		} else {
-			p = quoted(p)
+			p = tui.Quoted(p)
 		}
 		words = append(words, p)
 	}
 	return strings.Join(words, " ")
-}
-
-// quoted writes a word as a shell takes it.
-func quoted(word string) string {
-	if word != "" && !strings.ContainsAny(word, " \t\n'\"\\$`*?[](){}<>|&;!#~") {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }

@@ -14,7 +14,7 @@ import (
 )
 
 func packetsCommand(e *env) *cobra.Command {
-	var output, color, flags, only, to string
+	var output, color, flags, only, records, to string
 	var connection int64
 	var verbose bool
 	var payload int
@@ -31,6 +31,7 @@ func packetsCommand(e *env) *cobra.Command {
 	cmd.Flags().StringVarP(&output, "output", "o", "text", "text or ndjson")
 	cmd.Flags().StringVar(&flags, "flags", "own", "own: the analysis' verdicts; wireshark: the marks tcp.analysis.* that Wireshark 4.0 makes, its wrong ones included")
 	cmd.Flags().StringVar(&only, "with", "", "only packets with one of these flags of the analysis, separated by commas")
+	cmd.Flags().StringVar(&records, "records", "", "only packets with these numbers, such as 6,12-40")
 	cmd.Flags().Int64Var(&connection, "conn", 0, "only packets of the connection of this number")
 	cmd.Flags().StringVar(&to, "write", "", "write the packets to this file as pcapng in place of listing them, with findings as comments")
 	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "text tells TTL and IP identification too")
@@ -52,7 +53,11 @@ func packetsCommand(e *env) *cobra.Command {
 		if err != nil {
 			return usage("--with: %v", err)
 		}
-		o := analyze.Options{Stdin: e.stdin, WiresharkFlags: flags == "wireshark", PayloadBytes: payload, Marked: analyze.Marked{Connection: connection, Flags: marks}}
+		numbers, err := analyze.ParseRecords(records)
+		if err != nil {
+			return usage("--records: %v", err)
+		}
+		o := analyze.Options{Stdin: e.stdin, WiresharkFlags: flags == "wireshark", PayloadBytes: payload, Marked: analyze.Marked{Connection: connection, Flags: marks, Records: numbers}}
 		if to != "" {
 			return e.writePackets(cmd, args[0], filter, o, to)
 		}
