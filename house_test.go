@@ -13,7 +13,7 @@ import (
 // groups is the import picture: a package may import only groups to its left, and packages of one group do not import
 // each other. The two leaves that others of their group stand on are a group of their own.
 var groups = [][]string{
-	{"unit", "collect"},
+	{"unit", "collect", "anonymize"},
 	{"source", "kernel"},
 	{"finding", "symbol"},
 	{"perf", "pcap"},

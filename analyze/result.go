@@ -21,12 +21,14 @@ const Schema = "nettrace.result/1"
 
 // Result is all that an analysis learnt: small enough to keep whole, and enough for every view.
 type Result struct {
-	Schema   string            `json:"schema"`
-	Partial  bool              `json:"partial,omitempty"` // interrupted: what was learnt until then
-	Sources  []Source          `json:"sources"`
-	Ledger   []source.Entry    `json:"ledger"`
-	Findings []finding.Finding `json:"findings"`
-	Models   Models            `json:"models"`
+	Schema  string `json:"schema"`
+	Partial bool   `json:"partial,omitempty"` // interrupted: what was learnt until then
+	// Anonymized tells that addresses and names of hosts are not the recorded ones, see Anonymize.
+	Anonymized bool              `json:"anonymized,omitempty"`
+	Sources    []Source          `json:"sources"`
+	Ledger     []source.Entry    `json:"ledger"`
+	Findings   []finding.Finding `json:"findings"`
+	Models     Models            `json:"models"`
 
 	Reloaded bool `json:"-"` // nothing but written results was read
 }
@@ -73,6 +75,7 @@ type Fact struct {
 // add appends what other holds.
 func (r *Result) add(other *Result) {
 	r.Partial = r.Partial || other.Partial
+	r.Anonymized = r.Anonymized || other.Anonymized
 	r.Sources = append(r.Sources, other.Sources...)
 	r.Ledger = append(r.Ledger, other.Ledger...)
 	r.Findings = append(r.Findings, other.Findings...)

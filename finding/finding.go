@@ -143,10 +143,41 @@ func (f *Finding) Measure(name string) (float64, bool) {
 // Rank puts findings in the order in which they are shown (severity; causes before what they explain; effect, confidence,
 // rule, subject), gives them their identifiers and makes every list non-nil.
 func Rank(findings []Finding) []Finding {
+	order(findings)
+	identify(findings)
+	return present(findings)
+}
+
+// Rename has change say otherwise what findings are about. Their order and identifiers follow from that, and their causes
+// stay.
+func Rename(findings []Finding, change func(*Finding)) []Finding {
+	for i := range findings {
+		change(&findings[i])
+	}
+	order(findings)
+	before := make([]string, len(findings))
+	for i := range findings {
+		before[i] = findings[i].ID
+	}
+	identify(findings)
+	now := map[string]string{}
+	for i := range findings {
+		now[before[i]] = findings[i].ID
+	}
+	for i := range findings {
+		findings[i].CausedBy = now[findings[i].CausedBy]
+	}
+	return findings
+}
+
+func order(findings []Finding) {
 	slices.SortStableFunc(findings, func(a, b Finding) int {
 		return cmp.Or(-cmp.Compare(a.Severity, b.Severity), explained(a, b), -cmp.Compare(a.Effect.Share, b.Effect.Share), -cmp.Compare(a.Effect.Lost, b.Effect.Lost),
 			-cmp.Compare(a.Confidence, b.Confidence), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Subject.Key, b.Subject.Key), cmp.Compare(a.Source, b.Source))
 	})
+}
+
+func identify(findings []Finding) {
 	seen := map[string]int{}
 	for i := range findings {
 		f := &findings[i]
@@ -161,7 +192,6 @@ func Rank(findings []Finding) []Finding {
 			}
 		}
 	}
-	return present(findings)
 }
 
 func explained(a, b Finding) int {

@@ -253,3 +253,27 @@ func isClock(name string) bool {
 // isSoftClock reports whether an event is a timer interrupt and no NMI, so that code that runs with interrupts off is
 // sampled only where they are turned on: Linux' software clocks, and FreeBSD's CLOCK.HARD, CLOCK.PROF and CLOCK.STAT.
 func isSoftClock(name string) bool { return isClock(name) || strings.HasPrefix(name, "CLOCK.") }
+
+// Rewrite replaces the texts of the stacks: names of functions and threads, files and objects, and what else is known of
+// samples.
+func (p *Profile) Rewrite(text func(string) string) {
+	if p.pprof == nil {
+		return
+	}
+	for _, f := range p.pprof.Function {
+		f.Name, f.SystemName, f.Filename = text(f.Name), text(f.SystemName), text(f.Filename)
+	}
+	for _, m := range p.pprof.Mapping {
+		m.File = text(m.File)
+	}
+	for _, s := range p.pprof.Sample {
+		for _, values := range s.Label {
+			for i := range values {
+				values[i] = text(values[i])
+			}
+		}
+	}
+	for i := range p.pprof.Comments {
+		p.pprof.Comments[i] = text(p.pprof.Comments[i])
+	}
+}

@@ -146,6 +146,9 @@ func (p *pageMaker) facts() []fact {
 		lost = plural(n, "kind of loss", "kinds of losses") + ", listed below"
 	}
 	facts = append(facts, fact{"lost", lost})
+	if r.Anonymized {
+		facts = append([]fact{{"anonymized", "addresses, names of hosts and folders are not the recorded ones, and no payload is held; addresses of one network share their first bits as they did"}}, facts...)
+	}
 	if r.Partial {
 		facts = append(facts, fact{"incomplete", "the analysis was interrupted; this is what was learnt until then"})
 	}

@@ -42,6 +42,9 @@ func title(r *analyze.Result) string {
 	if len(names) == 0 {
 		s = r.Incident() + ": nothing that is read"
 	}
+	if r.Anonymized {
+		s += "; anonymized: addresses and names of hosts are not the recorded ones"
+	}
 	if r.Partial {
 		s += "; interrupted, this is what was learnt until then"
 	}

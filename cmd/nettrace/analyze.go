@@ -84,10 +84,12 @@ func (e *env) paths(args []string) ([]string, error) {
 // analyzeFlags declares the flags of analyze on cmd and returns what runs it.
 func analyzeFlags(e *env, cmd *cobra.Command) func(*cobra.Command, []string) error {
 	var in inputFlags
+	var anonymous anonymizeFlags
 	var output, color, failOn string
 	var params []string
 	var verbose, noPredict bool
 	in.add(cmd)
+	anonymous.add(cmd)
 	cmd.Flags().BoolVar(&noPredict, "no-predict", false, "do not try what is advised in the reference datapath")
 	cmd.Flags().StringVarP(&output, "output", "o", "text", "text, json, ndjson or markdown")
 	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "print all findings with all numbers and places")
@@ -104,12 +106,19 @@ func analyzeFlags(e *env, cmd *cobra.Command) func(*cobra.Command, []string) err
 			return err
 		}
 		o := analyze.Options{Format: in.format, Symbols: in.symbols, Inlined: in.inlined, Params: set}
+		anonymous.begin(e)
 		if f := cmd.Flag(partialFlag); f != nil && f.Value.String() == "true" {
+			if anonymous.on {
+				return usage("--partial holds packets as they are: expected no --anonymize with it; nettrace merge --anonymize replaces what it joins")
+			}
 			return e.partial(cmd.Context(), args, o)
 		}
 		r, err := e.analyze(cmd.Context(), args, o, !noPredict)
 		if r == nil {
 			return err
+		}
+		if aerr := anonymous.apply(r, args); aerr != nil {
+			return aerr
 		}
 		if werr := write(e.stdout, r); werr != nil {
 			return werr

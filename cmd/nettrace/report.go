@@ -12,6 +12,7 @@ import (
 
 func reportCommand(e *env) *cobra.Command {
 	var in inputFlags
+	var anonymous anonymizeFlags
 	var output string
 	var params []string
 	var maxBytes int
@@ -21,9 +22,11 @@ func reportCommand(e *env) *cobra.Command {
 		Long: `Write the result as one HTML page that needs no other file and asks for none. It is readable without script and
 printed whole. It holds its result: analyze reads the page as it reads recordings.`,
 		Example: `  nettrace report fixtures/bundles/rr-4345 -o rr-4345.html
-  nettrace report fixtures/pcap/rr-4345-wire.pcap -o -`,
+  nettrace report fixtures/pcap/rr-4345-wire.pcap -o -
+  nettrace report fixtures/pcap/rr-4345-wire.pcap --anonymize -o -`,
 	}
 	in.add(cmd)
+	anonymous.add(cmd)
 	cmd.Flags().StringVarP(&output, "output", "o", "", "the file to write, - for standard output")
 	cmd.Flags().StringArrayVar(&params, "param", nil, "a threshold, as RULE.NAME=VALUE (see nettrace explain RULE)")
 	cmd.Flags().IntVar(&maxBytes, "max-bytes", 0, "size of the page from which models are thinned (default 5,000,000)")
@@ -35,12 +38,16 @@ printed whole. It holds its result: analyze reads the page as it reads recording
 		if err != nil {
 			return err
 		}
+		anonymous.begin(e)
 		r, err := e.analyze(cmd.Context(), args, analyze.Options{Format: in.format, Symbols: in.symbols, Inlined: in.inlined, Params: set}, true)
 		if r == nil {
 			return err
 		}
 		if err := analyze.CollectSeries(cmd.Context(), args, r, analyze.SeriesOptions{}); err != nil {
 			return couldNot(err)
+		}
+		if err := anonymous.apply(r, args); err != nil {
+			return err
 		}
 		write := func(w io.Writer) error { return report.HTML(w, r, report.HTMLOptions{MaxBytes: maxBytes}) }
 		return errors.Join(err, couldNot(e.product(output, write)), status(r, "", in.strict))
