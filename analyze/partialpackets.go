@@ -21,7 +21,7 @@ const (
 const (
 	bitTime      = 1
 	shiftSent    = 1 // two bits
-	shiftChecked = 3 // two bits
+	shiftChecked = 3 // three bits
 )
 
 // packetCoder writes packets into a chunk.
@@ -66,7 +66,7 @@ func (d *packetDecoder) next() bool {
 	}
 	p, bits := &d.packet, d.rest[0]
 	d.rest = d.rest[1:]
-	p.HasTime, p.Direction, p.Verified = bits&bitTime != 0, pcap.Direction(bits>>shiftSent&3), pcap.Checksum(bits>>shiftChecked&3)
+	p.HasTime, p.Direction, p.Verified = bits&bitTime != 0, pcap.Direction(bits>>shiftSent&3), pcap.Checksum(bits>>shiftChecked&7)
 	p.Record += d.varint()
 	p.Offset += d.varint()
 	p.Time += unit.Nanos(d.varint())

@@ -118,10 +118,33 @@ func inTimeOrder(files []string) []placed {
 		}
 	}
 	slices.SortStableFunc(captures, func(a, b placed) int { return cmp.Compare(first[a.path], first[b.path]) })
+	inNumberOrder(captures)
 	for i, slot := range slots {
 		list[slot] = captures[i]
 	}
 	return list
+}
+
+// inNumberOrder has files that dumpcap numbered take their places by their numbers, which only rise: where several
+// interfaces are captured, the first packet of a file may be earlier than that of the file before.
+func inNumberOrder(captures []placed) {
+	numbered := map[string][]int{}
+	for i, c := range captures {
+		if dir, base := path.Split(unpacked(c.path)); dumpcapName.MatchString(base) {
+			name := dir + sequence(base)
+			numbered[name] = append(numbered[name], i)
+		}
+	}
+	for _, at := range numbered {
+		var files []placed
+		for _, i := range at {
+			files = append(files, captures[i])
+		}
+		slices.SortFunc(files, func(a, b placed) int { return cmp.Compare(a.path, b.path) })
+		for n, i := range at {
+			captures[i] = files[n]
+		}
+	}
 }
 
 // order is where the sources and the captures of a result belong: by the place of their paths among those that the user

@@ -90,10 +90,10 @@ func (r *recording) cut(t testing.TB, n int, names [2]string) []string {
 }
 
 // learnt is what a result says of its one capture, without the names and places of files.
-func learnt(t testing.TB, r *Result) string {
+func learnt(t failer, r *Result) string {
 	t.Helper()
 	if len(r.Models.Captures) != 1 {
-		t.Fatalf("%d captures", len(r.Models.Captures))
+		t.Fatalf("%d captures of %v", len(r.Models.Captures), r.Sources)
 	}
 	capture := *r.Models.Captures[0]
 	pieces := map[string]int64{}
@@ -124,7 +124,7 @@ func learnt(t testing.TB, r *Result) string {
 
 var places = regexp.MustCompile(`(?m)^ *"(source|offset|reset_offset)": .*\n`)
 
-func run(t testing.TB, paths ...string) *Result {
+func run(t failer, paths ...string) *Result {
 	t.Helper()
 	r, errs := Run(context.Background(), paths, Options{})
 	if len(errs) > 0 {
@@ -142,13 +142,13 @@ func TestCutCapturesAreOne(t *testing.T) {
 		n := rapid.IntRange(0, len(r.offsets)).Draw(rt, "cut")
 		names := rapid.SampledFrom([][2]string{{"x_00001_20261130163603", "x_00002_20261130163604"}, {"x_00009_20261130163603", "x_00010_20261130163604"}}).Draw(rt, "names")
 		if whole[r.path] == "" {
-			whole[r.path] = learnt(t, run(t, r.path))
+			whole[r.path] = learnt(rt, run(rt, r.path))
 		}
 		got := run(t, r.cut(t, n, names)...)
 		if len(got.Sources) != 2 {
 			rt.Fatalf("%d sources", len(got.Sources))
 		}
-		if text := learnt(t, got); text != whole[r.path] {
+		if text := learnt(rt, got); text != whole[r.path] {
 			rt.Fatalf("%s cut before packet %d:\n%s", r.path, n+1, firstDifference(text, whole[r.path]))
 		}
 	})
@@ -240,4 +240,11 @@ func TestEvidenceIsInItsOwnFile(t *testing.T) {
 	if seen[paths[0]] == 0 || seen[paths[1]] == 0 {
 		t.Errorf("evidence in %v", seen)
 	}
+}
+
+// failer is a test, or a check of a property.
+type failer interface {
+	Helper()
+	Fatal(...any)
+	Fatalf(string, ...any)
 }

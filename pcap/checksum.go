@@ -41,7 +41,7 @@ func Verify(p *Packet, h *Header) Checksum {
 	if whole {
 		return ChecksumWrong
 	}
-	return ChecksumUnknown
+	return ChecksumCut
 }
 
 // sum16 adds the 16-bit words of b to sum (RFC 1071), an odd last byte as the upper half of one. b may have up to 64 KiB

@@ -386,7 +386,7 @@ func TestChecksums(t *testing.T) {
 	}
 	const sender, receiver = "192.0.2.1", "198.51.100.2"
 	want := map[key]int{
-		{sender, "super", ChecksumPartial}: 18, {sender, "data", ChecksumUnknown}: 4, {sender, "empty", ChecksumValid}: 5,
+		{sender, "super", ChecksumPartial}: 18, {sender, "data", ChecksumCut}: 4, {sender, "empty", ChecksumValid}: 5,
 		{receiver, "data", ChecksumPartial}: 1, {receiver, "empty", ChecksumPartial}: 21,
 	}
 	got := map[key]int{}
@@ -425,7 +425,7 @@ func TestVerify(t *testing.T) {
 	if got := verify(right, len(right)); got != ChecksumValid {
 		t.Errorf("right: %d", got)
 	}
-	if got := verify(right[:45], len(right)); got != ChecksumUnknown {
+	if got := verify(right[:45], len(right)); got != ChecksumCut {
 		t.Errorf("right but cut: %d", got)
 	}
 	wrong := slices.Clone(right)

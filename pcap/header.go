@@ -19,10 +19,11 @@ const (
 type Checksum uint8
 
 const (
-	ChecksumUnknown Checksum = iota // not captured whole, or not looked at
+	ChecksumUnknown Checksum = iota // there is none, or it was not looked at
 	ChecksumValid
 	ChecksumPartial
 	ChecksumWrong
+	ChecksumCut // not partial; the packet was not captured whole, so that it may be valid or wrong
 )
 
 // Header is the flat decode of a packet: one struct for all layers that the hot path needs. Lengths come from the

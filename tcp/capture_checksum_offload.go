@@ -26,7 +26,7 @@ func judgeChecksumOffload(c *Capture, _ finding.Params) (f finding.Finding, ok b
 	if v.Partial.Count+v.Wrong.Count == 0 {
 		return f, false
 	}
-	looked := v.Valid + v.Partial.Count + v.Wrong.Count
+	looked := v.Valid + v.NotWhole + v.Partial.Count + v.Wrong.Count
 	f.Confidence, f.Reasons = finding.High, []string{"proven from the pseudo-header"}
 	f.Summary = fmt.Sprintf("of %s looked at, %d have a checksum that was left to the device", count(looked, "data packet"), v.Partial.Count)
 	if v.Wrong.Count > 0 {

@@ -8,13 +8,14 @@ import (
 // Picture is what the capture itself did to what it shows. Each part is a finding of its own (capture/*) and a caveat on
 // the findings that it could fake.
 type Picture struct {
-	Copies       Sights    `json:"copies,omitzero"`           // packets that the capture holds already; value: nanoseconds behind the first
-	CopyDistance Durations `json:"copy_distance_ns,omitzero"` // between the two
-	RoutedCopies int64     `json:"routed_copies,omitempty"`   // with another TTL than the first
-	Above        Sights    `json:"above_offload,omitzero"`    // super-segments; value: payload bytes
-	Cut          Sights    `json:"cut,omitzero"`              // packets not captured whole; value: bytes that lack
-	OptionsCut   Sights    `json:"options_cut,omitzero"`      // TCP packets whose options were not captured whole
-	Valid        int64     `json:"valid_checksums,omitempty"` // of the data packets looked at, a few of each direction
+	Copies       Sights    `json:"copies,omitzero"`               // packets that the capture holds already; value: nanoseconds behind the first
+	CopyDistance Durations `json:"copy_distance_ns,omitzero"`     // between the two
+	RoutedCopies int64     `json:"routed_copies,omitempty"`       // with another TTL than the first
+	Above        Sights    `json:"above_offload,omitzero"`        // super-segments; value: payload bytes
+	Cut          Sights    `json:"cut,omitzero"`                  // packets not captured whole; value: bytes that lack
+	OptionsCut   Sights    `json:"options_cut,omitzero"`          // TCP packets whose options were not captured whole
+	Valid        int64     `json:"valid_checksums,omitempty"`     // of the data packets looked at, a few of each direction
+	NotWhole     int64     `json:"checksums_not_whole,omitempty"` // of them that are not partial, and of which too little was captured to tell more
 	Partial      Sights    `json:"partial_checksums,omitzero"`
 	Wrong        Sights    `json:"wrong_checksums,omitzero"`
 	Backward     Sights    `json:"backward,omitzero"`   // packets earlier than the one before them; value: nanoseconds
@@ -118,6 +119,8 @@ func (v *picture) verified(d *direction, s *segment) {
 		v.Partial.note(s.packet, s.now, 0)
 	case pcap.ChecksumWrong:
 		v.Wrong.note(s.packet, s.now, 0)
+	case pcap.ChecksumCut:
+		v.NotWhole++
 	}
 }
 
@@ -125,6 +128,7 @@ func (v *picture) merge(b *picture) {
 	v.distance.merge(&b.distance)
 	v.RoutedCopies += b.RoutedCopies
 	v.Valid += b.Valid
+	v.NotWhole += b.NotWhole
 	for _, pair := range [][2]*Sights{{&v.Copies, &b.Copies}, {&v.Above, &b.Above}, {&v.Cut, &b.Cut}, {&v.OptionsCut, &b.OptionsCut}, {&v.Partial, &b.Partial},
 		{&v.Wrong, &b.Wrong}, {&v.Backward, &b.Backward}, {&v.Behind, &b.Behind}, {&v.ACKUnseen, &b.ACKUnseen}} {
 		pair[0].merge(pair[1])

@@ -205,7 +205,7 @@ func (s *stream) sign(p *pcap.Packet, h *pcap.Header) {
 	switch pcap.Verify(p, h) {
 	case pcap.ChecksumPartial:
 		s.partial++
-	case pcap.ChecksumValid:
+	case pcap.ChecksumValid, pcap.ChecksumWrong, pcap.ChecksumCut:
 		s.complete++
 	}
 }
