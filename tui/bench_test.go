@@ -14,7 +14,7 @@ import (
 
 // BenchmarkFrame is a key and the frame after it at 200 x 60, on lists of the sizes that have to be borne.
 func BenchmarkFrame(b *testing.B) {
-	for name, prepare := range map[string]func(*driver){"packets=10M": tenMillionPackets, "flows=16k": manyFlows, "findings": func(d *driver) {}} {
+	for name, prepare := range map[string]func(*driver){"packets=10M": tenMillionPackets, "flows=16k": manyFlows, "findings": func(d *driver) {}, "plot=128k": longPlot} {
 		b.Run(name, func(b *testing.B) {
 			b.Chdir("..")
 			d := start(b, 200, 60, bundle)
@@ -65,6 +65,18 @@ func tenMillionPackets(d *driver) {
 		c.keep(rowsMsg{path: c.path, first: first, rows: rows, at: c.extent})
 	}
 	d.m.do(act{screen: packetsScreen + 1, push: newPacketsPage(d.m.look, c, 1)})
+}
+
+// longPlot is a connection of as many packets as a plot draws.
+func longPlot(d *driver) {
+	p := newSequencePage(d.m.look, d.m.library.capture("a.pcap"), 1, "a > b", 0)
+	p.asked = true
+	data := &sequenceData{every: 1}
+	for i := range int64(maxPlotted - 2) {
+		data.add(plotted{time: unit.Nanos(i) * unit.Microsecond, record: i + 1, seq: i / 2 * 1448, payload: 1448 * (1 - i%2), ack: i / 2 * 1448, edge: i/2*1448 + 65536, fromServer: i%2 == 1})
+	}
+	d.m.do(act{screen: flowsScreen + 1, push: p})
+	p.take(sequenceMsg{p, data, nil})
 }
 
 func manyFlows(d *driver) {

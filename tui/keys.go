@@ -35,7 +35,7 @@ func moveKeys() []binding {
 		{"m '", "", "mark the place with a letter, go back to it"},
 		{"[ ]", "", "back, and forth again, to where you were"},
 		{"left right", "", "scroll long text sideways"},
-		{"click", "", "select; again: open; on a column's head: sort; on a screen's name: go there"},
+		{"click", "", "select; again: open; on a column's head: sort; on a screen's name: go there; on a key of the last line: press it"},
 	}
 }
 

@@ -323,6 +323,15 @@ func TestMouse(t *testing.T) {
 	}
 	click(4, 4)
 	d.shows("by source")
+	click(strings.Index(strings.Split(d.screen(), "\n")[23], "? keys"), 23)
+	d.shows("keys of this screen").press("esc")
+	d.press("e").shows("sources as JSON")
+	for y, line := range strings.Split(d.screen(), "\n") {
+		if strings.Contains(line, "sources as JSON") {
+			click(20, y)
+		}
+	}
+	d.shows("file: rr-4345-sources.json").press("esc")
 }
 
 func TestSearchInStacks(t *testing.T) {

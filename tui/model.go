@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -335,17 +336,61 @@ func (m *Model) interrupt() tea.Cmd {
 }
 
 func (m *Model) click(at tea.Mouse) tea.Cmd {
-	if at.Button != tea.MouseLeft || len(m.dialogs) > 0 {
+	if at.Button != tea.MouseLeft {
 		return nil
+	}
+	if len(m.dialogs) > 0 {
+		return m.clickDialog(at)
 	}
 	if s := m.screenAt(at.X, at.Y); s >= 0 {
 		m.current = s
 		return nil
 	}
+	if at.Y == m.height-1 {
+		return m.clickFoot(at.X)
+	}
 	if at.Y >= m.headLines() && m.page().panes().click(at.X, at.Y-m.headLines()) {
 		return m.do(m.page().Enter())
 	}
 	return nil
+}
+
+// clickFoot presses the key that is named at a place of the last line.
+func (m *Model) clickFoot(x int) tea.Cmd {
+	for _, k := range m.footKeys(m.width) {
+		if x >= k.from && x < k.to {
+			return m.press(keyNamed(strings.Fields(k.keys)[0]))
+		}
+	}
+	return nil
+}
+
+// keyNamed is the key of a name that pages list.
+func keyNamed(name string) tea.Key {
+	codes := map[string]rune{"enter": tea.KeyEnter, "esc": tea.KeyEscape, "tab": tea.KeyTab, "left": tea.KeyLeft, "up": tea.KeyUp, "ctrl+c": 'c'}
+	if code, special := codes[name]; special {
+		k := tea.Key{Code: code}
+		if name == "ctrl+c" {
+			k.Mod = tea.ModCtrl
+		}
+		return k
+	}
+	return tea.Key{Code: rune(name[0]), Text: name[:1]}
+}
+
+// clickDialog chooses what is clicked on in a dialog.
+func (m *Model) clickDialog(at tea.Mouse) tea.Cmd {
+	d, ok := m.dialogs[len(m.dialogs)-1].(*menu)
+	if !ok {
+		return nil
+	}
+	top := (m.height - len(d.Render(m.width, m.height))) / 2
+	i := d.top + at.Y - top - 1
+	if at.Y <= top || i >= len(d.items) {
+		return nil
+	}
+	m.dialogs = m.dialogs[:len(m.dialogs)-1]
+	return m.do(d.items[i].run())
 }
 
 func (m *Model) wheel(at tea.Mouse) {

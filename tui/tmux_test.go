@@ -235,6 +235,84 @@ func TestTmuxCopy(t *testing.T) {
 	}
 }
 
+// TestTmuxReplayAndPlot moves a setting, and draws a connection, in the three sizes.
+func TestTmuxReplayAndPlot(t *testing.T) {
+	for _, size := range [][2]int{{80, 24}, {200, 60}, {60, 16}} {
+		t.Run(fmt.Sprint(size), func(t *testing.T) {
+			x := newTerminal(t, size[0], size[1])
+			x.explore("", bundle)
+			x.wait("C critical", "cross/adaptive-rx")
+			x.press(":")
+			x.tmux("send-keys", "-l", "replay stream")
+			x.press("Enter")
+			x.wait("Replay › stream", "throughput", "per-fragment")
+			x.press("Right")
+			x.wait("< per-page >", "+212 %")
+			x.press("2", "t")
+			x.wait("connection 1 over time", "stretch ACK", "⡇")
+			x.press("[", "[")
+			x.wait("Replay › stream")
+			x.press("q")
+			x.restored()
+		})
+	}
+}
+
+// TestTmuxPlotInASCII draws it without other characters.
+func TestTmuxPlotInASCII(t *testing.T) {
+	x := newTerminal(t, 80, 24)
+	x.explore("TERM=linux", "fixtures/pcap/loss-queue-sender.pcap")
+	x.wait("tcp/retransmission")
+	x.press("2", "t")
+	for _, r := range x.wait("connection 1 over time", "R sent again") {
+		if r > 0x7e {
+			t.Fatalf("TERM=linux: %q on the screen", r)
+		}
+	}
+}
+
+// TestTmuxThemes takes the colours that are asked for, or those for the background that the terminal answers with. tmux shows
+// the nearest of 256 colours: that of the titles tells the theme.
+func TestTmuxThemes(t *testing.T) {
+	for _, c := range []struct{ background, theme, title string }{
+		{"#ffffff", "", "38;5;25"}, {"#000000", "", "38;5;117"}, {"#000000", "--theme light", "38;5;25"}, {"#ffffff", "--theme dark", "38;5;117"}, {"#000000", "--theme high-contrast", "38;5;123"},
+	} {
+		x := newTerminal(t, 80, 24)
+		x.tmux("set-option", "-w", "window-style", "bg="+c.background)
+		x.explore("", c.theme+" "+bundle)
+		x.wait("cross/adaptive-rx")
+		for deadline := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
+			found := strings.Join(colours(x.tmux("capture-pane", "-p", "-e")), " ")
+			if strings.Contains(found, c.title+"m") {
+				break
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("background %s, %q: colours %q, want %s among them", c.background, c.theme, found, c.title)
+			}
+		}
+		x.press("q")
+		x.restored()
+	}
+}
+
+// TestTmuxPanic ends in a panic: the terminal is restored, and what happened is told.
+func TestTmuxPanic(t *testing.T) {
+	x := newTerminal(t, 80, 24)
+	test, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	x.shell(panicking + "=yes " + test)
+	x.wait("[1 Findings]", "findings (")
+	x.press("o")
+	x.wait("file: ")
+	x.press("C-u")
+	x.tmux("send-keys", "-l", filepath.Join(t.TempDir(), "report.html"))
+	x.press("Enter")
+	x.wait("it ended: ")
+	x.restored()
+}
+
 func TestTmuxTerminated(t *testing.T) {
 	x := newTerminal(t, 80, 24)
 	x.explore("", bundle)

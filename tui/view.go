@@ -194,22 +194,39 @@ func (m *Model) answer() string {
 	}
 }
 
+// footKey is a key of the last line, and where it stands.
+type footKey struct {
+	binding
+	from, to int
+}
+
+// footKeys are the most useful keys, as far as there is room for them; ? is always among them.
+func (m *Model) footKeys(room int) (list []footKey) {
+	used := 0
+	add := func(k binding, most int) {
+		if w := widthOf(k.keys) + widthOf(k.word) + 3; used+w <= most {
+			list = append(list, footKey{k, used, used + w})
+			used += w
+		}
+	}
+	help := binding{"?", "keys", ""}
+	keys := m.page().Keys()
+	for _, k := range keys[:min(len(keys), 5)] {
+		add(k, room-widthOf(help.keys)-widthOf(help.word)-3)
+	}
+	add(help, room)
+	return list
+}
+
 // foot is the last line: the most useful keys, and how far the reading is.
 func (m *Model) foot() string {
 	corner := m.corner()
 	room := m.width - widthOf(corner) - 2
 	line, used := "", 0
-	add := func(k binding, most int) {
-		if w := widthOf(k.keys) + widthOf(k.word) + 3; used+w <= most {
-			line += " " + m.look.bold.Render(k.keys) + " " + m.look.faint.Render(k.word) + " "
-			used += w
-		}
+	for _, k := range m.footKeys(room) {
+		line += " " + m.look.bold.Render(k.keys) + " " + m.look.faint.Render(k.word) + " "
+		used = k.to
 	}
-	help := binding{"?", "keys", ""}
-	for _, k := range m.page().Keys()[:min(len(m.page().Keys()), 5)] {
-		add(k, room-len("? keys")-2)
-	}
-	add(help, room)
 	return line + blank(room-used) + " " + m.look.faint.Render(corner) + " "
 }
 

@@ -87,19 +87,24 @@ func analyzeFlags(e *env, cmd *cobra.Command) func(*cobra.Command, []string) err
 	var anonymous anonymizeFlags
 	var output, color, failOn string
 	var params []string
-	var verbose, noPredict bool
+	var verbose, all, noPredict bool
 	in.add(cmd)
 	anonymous.add(cmd)
 	cmd.Flags().BoolVar(&noPredict, "no-predict", false, "do not try what is advised in the reference datapath")
 	cmd.Flags().StringVarP(&output, "output", "o", "text", "text, json, ndjson or markdown")
 	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "print all findings with all numbers and places")
+	cmd.Flags().BoolVar(&all, "all", false, "print in text all that the explorer shows: also sources, connections, locks, stacks, counters and settings")
 	cmd.Flags().StringArrayVar(&params, "param", nil, "a threshold, as RULE.NAME=VALUE (see nettrace explain RULE)")
 	cmd.Flags().StringVar(&failOn, "fail-on", "", "exit with 3 if there is a finding of this severity or above: info, notice, warning, critical")
 	cmd.Flags().StringVar(&color, "color", "auto", "auto, always or never")
 	return func(cmd *cobra.Command, args []string) error {
-		write, ok := report.Writer(output, e.style(color, verbose))
-		if !ok {
+		style := e.style(color, verbose || all)
+		write, ok := report.Writer(output, style)
+		switch {
+		case !ok:
 			return usage("-o %s: expected text, json, ndjson or markdown", output)
+		case all && output != "text":
+			return usage("--all is for text; -o json has all of a result")
 		}
 		set, err := parameters(params)
 		if err != nil {
@@ -122,6 +127,9 @@ func analyzeFlags(e *env, cmd *cobra.Command) func(*cobra.Command, []string) err
 		}
 		if werr := write(e.stdout, r); werr != nil {
 			return werr
+		}
+		if all {
+			err = errors.Join(err, e.everything(r, style))
 		}
 		return errors.Join(err, status(r, failOn, in.strict))
 	}
