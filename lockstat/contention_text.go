@@ -63,7 +63,7 @@ func (j *judgement) summary(c *class) string {
 		fmt.Fprintf(&b, ", %s threads waiting on average", unit.Number(j.waiters(s)))
 	}
 	if j.table.Total.Wait > 0 {
-		fmt.Fprintf(&b, "; %s of all lock wait, number %d by time and %d by count", nearly(ratio(s.Wait, j.table.Total.Wait)), c.byTime, c.count)
+		fmt.Fprintf(&b, "; %s of all lock wait, number %d by time and %d by count", unit.Percent(ratio(s.Wait, j.table.Total.Wait)), c.byTime, c.count)
 	}
 	if who := c.who(); who != "" {
 		b.WriteString("; " + who)
@@ -72,14 +72,6 @@ func (j *judgement) summary(c *class) string {
 		b.WriteString("; " + c.known.Meaning)
 	}
 	return b.String()
-}
-
-// nearly is a share in percent; what is not all is not called so.
-func nearly(share float64) string {
-	if share > 0.99 && share < 0.9995 {
-		return fmt.Sprintf("%.1f %%", 100*share)
-	}
-	return unit.Percent(share)
 }
 
 // counted says how often and how long.

@@ -96,12 +96,19 @@ func Number(v float64) string {
 	}
 }
 
-// Percent prints a ratio as a percentage: 0.661 is 66 %, 0.0132 is 1.3 %.
+// Percent prints a ratio as a percentage: 0.661 is 66 %, 0.0132 is 1.3 %. What is nearly all is not printed as all: 0.9983
+// is 99.8 %.
 func Percent(ratio float64) string {
 	v := ratio * 100
 	switch abs := math.Abs(v); {
 	case math.IsNaN(v):
 		return "n/a"
+	case abs >= 99.5 && abs < 99.999999: // what is closer is a sum of fractions
+		for decimals := 1; ; decimals++ {
+			if text := strconv.FormatFloat(v, 'f', decimals, 64); !strings.Contains(text, "100") {
+				return text + " %"
+			}
+		}
 	case abs >= 9.95 || v == math.Trunc(v):
 		return strconv.FormatFloat(v, 'f', 0, 64) + " %"
 	case abs >= 0.095:
