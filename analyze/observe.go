@@ -1,12 +1,15 @@
 package analyze
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	"nettrace/bench"
 	"nettrace/coalesce"
+	"nettrace/source"
 	"nettrace/tcp"
 )
 
@@ -47,25 +50,37 @@ func exchange(r *bench.Run) *coalesce.Exchange {
 		Outstanding: 1 + burst(r), From: r.Tool + " " + r.Test, Pos: r.Pos}
 }
 
+// slowestRun returns the slowest request/response run, with the one after a change where it is the one before it.
 func slowestRun(runs []bench.Run) *coalesce.Exchange {
-	var slowest *coalesce.Exchange
-	take := func(e *coalesce.Exchange) {
-		if slowest == nil || e.Rate < slowest.Rate {
-			slowest = e
+	found := exchanges(runs)
+	if len(found) == 0 {
+		return nil
+	}
+	slowest := slices.MinFunc(found, func(a, b *coalesce.Exchange) int { return cmp.Compare(a.Rate, b.Rate) })
+	if before := source.ParseName(slowest.Pos.Source); before.Phase == "before" {
+		for _, e := range found {
+			if after := source.ParseName(e.Pos.Source); after.Phase == "after" && after.Group == before.Group && after.Tool == before.Tool && e.Outstanding == slowest.Outstanding {
+				slowest.After = e
+				break
+			}
 		}
 	}
+	return slowest
+}
+
+func exchanges(runs []bench.Run) (found []*coalesce.Exchange) {
 	for k := 0; k < len(runs); {
 		if numbers := repeated(runs[k:]); numbers > 0 {
-			take(meanOf(runs[k : k+numbers]))
+			found = append(found, meanOf(runs[k:k+numbers]))
 			k += numbers
 			continue
 		}
 		if r := &runs[k]; strings.HasSuffix(r.Test, "_RR") && r.Rate > 0 {
-			take(exchange(r))
+			found = append(found, exchange(r))
 		}
 		k++
 	}
-	return slowest
+	return found
 }
 
 // repeated returns how many of the first runs are plain numbers in one file whose name says that they are rates of a

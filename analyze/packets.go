@@ -3,6 +3,7 @@ package analyze
 import (
 	"context"
 	"encoding/hex"
+	"net"
 	"strconv"
 
 	"nettrace/pcap"
@@ -24,6 +25,8 @@ type PacketRecord struct {
 	Proto       string     `json:"proto"` // tcp, udp, icmp, ip, ip6, other
 	Src         string     `json:"src"`
 	Dst         string     `json:"dst"`
+	LinkSrc     string     `json:"link_src,omitempty"` // Ethernet addresses
+	LinkDst     string     `json:"link_dst,omitempty"`
 	ID          int        `json:"ip_id"` // IPv4 identification; -1 for IPv6
 	TTL         int        `json:"ttl"`   // or hop limit
 	Conn        int64      `json:"conn"`  // connection number, 0 for none
@@ -79,6 +82,9 @@ func (r *PacketRecord) fill(p *pcap.Packet, h *pcap.Header, m tcp.Mark, epoch un
 	r.Device, r.Direction = p.Device, [...]string{"", "in", "out"}[p.Direction]
 	if p.HasTime {
 		r.Time = p.Time - epoch
+	}
+	if p.LinkType == pcap.LinkEthernet && len(p.Data) >= 12 {
+		r.LinkDst, r.LinkSrc = net.HardwareAddr(p.Data[:6]).String(), net.HardwareAddr(p.Data[6:12]).String()
 	}
 	if h.Network != pcap.NoNetwork {
 		r.Src, r.Dst = endpoint(h.Source().Addr().String(), h.SrcPort, h), endpoint(h.Destination().Addr().String(), h.DstPort, h)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"nettrace/bench"
@@ -210,12 +211,25 @@ func readOutput(decode func(*source.Lines, *source.Ledger) (*coalesce.Output, er
 		o, err := decode(l, &r.ledger)
 		if o != nil {
 			o.Name, o.At, o.ModTime = r.src.Name, r.at, r.src.ModTime
-			out.Records, out.Note = entries(o), o.Refusal
+			out.Records, out.Note = entries(o), noteOf(o)
 			r.names.Share(o)
 			r.outputs = append(r.outputs, *o)
 		}
 		return err
 	}
+}
+
+// noteOf says what else is to be known of an output: that the tool had no answer, or what was assumed.
+func noteOf(o *coalesce.Output) string {
+	switch {
+	case len(o.Interfaces) == 1 && o.Interfaces[0].Name != "" && strings.HasSuffix(o.Refusal, "not supported"):
+		return fmt.Sprintf("not supported by %s: %s", o.Interfaces[0].Name, o.Refusal)
+	case o.Refusal != "":
+		return o.Refusal
+	case o.Table != nil && o.Table.CPUsAssumed:
+		return "its lines name no CPUs: they are taken as CPU 0, 1, 2... in order"
+	}
+	return ""
 }
 
 // entries counts the settings, counters or rows of an output.

@@ -135,13 +135,14 @@ type SettingRecord struct {
 
 // CounterRecord is one counter of an interface, or of a CPU.
 type CounterRecord struct {
-	Tool      string     `json:"tool"`
-	Interface string     `json:"interface,omitempty"`
-	Name      string     `json:"name"`
-	Device    string     `json:"device,omitempty"` // of an interrupt
-	CPU       *int       `json:"cpu,omitempty"`
-	Value     uint64     `json:"value"`
-	Pos       source.Pos `json:"pos"`
+	Tool       string     `json:"tool"`
+	Interface  string     `json:"interface,omitempty"`
+	Name       string     `json:"name"`
+	Device     string     `json:"device,omitempty"` // of an interrupt
+	CPU        *int       `json:"cpu,omitempty"`
+	CPUAssumed bool       `json:"cpu_assumed,omitempty"` // the file does not number its CPUs: they are taken as 0, 1, 2...
+	Value      uint64     `json:"value"`
+	Pos        source.Pos `json:"pos"`
 }
 
 // StackRecord is one distinct stack of folded text, leaf first.
@@ -186,10 +187,11 @@ func emitOutput(o *coalesce.Output, emit func(any) error) error {
 	}
 	if o.Table != nil {
 		for _, row := range o.Table.Rows {
-			for _, cell := range row.Cells {
-				if err := emit(&CounterRecord{Tool: o.Tool, Name: row.Key, Device: row.Name, CPU: &cell.CPU, Value: cell.Value, Pos: row.Pos}); err != nil {
-					return err
-				}
+			err := o.Table.Each(&row, func(c coalesce.Cell, pos source.Pos) error {
+				return emit(&CounterRecord{Tool: o.Tool, Name: row.Key, Device: row.Name, CPU: optional(c.CPU, c.CPU != coalesce.AllCPUs), CPUAssumed: o.Table.CPUsAssumed, Value: c.Value, Pos: pos})
+			})
+			if err != nil {
+				return err
 			}
 		}
 	}
@@ -214,16 +216,16 @@ func emitAll[T any](list []T, emit func(any) error) error {
 
 // SampleRecord is one stack sample, leaf first.
 type SampleRecord struct {
-	Comm    string     `json:"comm"`
-	PID     *int       `json:"pid,omitempty"`
-	TID     *int       `json:"tid,omitempty"`
-	CPU     *int       `json:"cpu,omitempty"`
-	Time    unit.Nanos `json:"time_ns"` // on the recording's clock
-	Event   string     `json:"event"`
-	Period  int64      `json:"period"`
-	Payload string     `json:"payload,omitempty"`
-	Stack   []string   `json:"stack"`
-	Pos     source.Pos `json:"pos"`
+	Comm    string      `json:"comm"`
+	PID     *int        `json:"pid,omitempty"`
+	TID     *int        `json:"tid,omitempty"`
+	CPU     *int        `json:"cpu,omitempty"`
+	Time    *unit.Nanos `json:"time_ns,omitempty"` // on the recording's clock
+	Event   string      `json:"event"`
+	Period  int64       `json:"period"`
+	Payload string      `json:"payload,omitempty"`
+	Stack   []string    `json:"stack"`
+	Pos     source.Pos  `json:"pos"`
 }
 
 func samples(events perf.Events, emit func(any) error) error {
@@ -232,7 +234,7 @@ func samples(events perf.Events, emit func(any) error) error {
 		if err != nil || e == nil {
 			return eof(err)
 		}
-		record := SampleRecord{Comm: e.Comm, Time: e.Time, Event: e.Name, Period: e.Weight(), Payload: string(e.Payload), Stack: []string{}, Pos: e.Pos,
+		record := SampleRecord{Comm: e.Comm, Time: optional(e.Time, e.HasTime), Event: e.Name, Period: e.Weight(), Payload: string(e.Payload), Stack: []string{}, Pos: e.Pos,
 			PID: optional(e.PID, e.HasPID), TID: optional(e.TID, e.HasTID), CPU: optional(e.CPU, e.HasCPU)}
 		for _, f := range e.Stack {
 			record.Stack = append(record.Stack, f.Symbol)
@@ -243,11 +245,11 @@ func samples(events perf.Events, emit func(any) error) error {
 	}
 }
 
-func optional(n int, has bool) *int {
+func optional[T any](v T, has bool) *T {
 	if !has {
 		return nil
 	}
-	return &n
+	return &v
 }
 
 func eof(err error) error {

@@ -77,12 +77,22 @@ func readMaximums(l *source.Lines, ledger *source.Ledger, tool, title string) (*
 			suffix = ""
 			continue
 		}
-		s, ours := parseRing(line, suffix)
-		if !ours || !l.Complete() {
-			if l.Complete() || !ours && len(bytes.Fields(line)) > 4 {
+		s, form, known := parseRing(line, suffix)
+		if !l.Complete() {
+			if !known && len(bytes.Fields(line)) > 4 {
 				l.Back()
 			}
 			break
+		}
+		if !known { // of a later version, damage, or the next output
+			if !damaged(l, isRing) {
+				break
+			}
+			if !form {
+				skip(l, ledger, "a line of "+tool)
+				continue
+			}
+			l.Next()
 		}
 		s.Pos = l.Pos()
 		i.Settings = append(i.Settings, s)
@@ -97,18 +107,25 @@ func readMaximums(l *source.Lines, ledger *source.Ledger, tool, title string) (*
 	return out, nil
 }
 
-// parseRing reads "RX Mini:  n/a".
-func parseRing(line []byte, suffix string) (s Setting, ok bool) {
+// isRing reports whether a line is of ethtool -g or -l for sure.
+func isRing(line []byte) bool {
+	_, _, known := parseRing(bytes.TrimSpace(line), "")
+	return known
+}
+
+// parseRing reads "RX Mini:  n/a". What has the form of a line may be one of a later version; it is known to be one by its
+// name or value.
+func parseRing(line []byte, suffix string) (s Setting, form, known bool) {
 	name, value, found := bytes.Cut(line, []byte{':'})
 	if !found || len(name) < 2 || len(name) > 24 || len(bytes.Fields(name)) > 4 || len(bytes.Fields(value)) != 1 {
-		return s, false
+		return s, false, false
 	}
 	key := strings.ToLower(strings.Join(strings.Fields(string(name)), "-"))
 	if !isSettingName(key) && key != "rx" && key != "tx" {
-		return s, false
+		return s, false, false
 	}
 	key = strings.Replace(key, "buff-len", "buf-len", 1)
 	s = Setting{Name: key + suffix, Value: parseValue(value), Queue: -1}
-	known := strings.HasPrefix(key, "rx") || strings.HasPrefix(key, "tx") || strings.Contains("other combined cqe-size tcp-data-split hds-thresh", key)
-	return s, known || s.Value.State != Unreadable
+	named := strings.HasPrefix(key, "rx") || strings.HasPrefix(key, "tx") || strings.Contains("other combined cqe-size tcp-data-split hds-thresh", key)
+	return s, true, named || s.Value.State != Unreadable
 }

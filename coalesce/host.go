@@ -145,6 +145,7 @@ type Exchange struct {
 	Interim       []float64  `json:"interim,omitempty"` // transactions/s in the intervals of the run
 	From          string     `json:"from"`              // "netperf TCP_RR"
 	Pos           source.Pos `json:"pos"`
+	After         *Exchange  `json:"after,omitempty"` // the same after a change, where the names of the files tell of one
 }
 
 // Transaction returns the time of one transaction.
@@ -168,11 +169,26 @@ func (i *Interface) Setting(tool, name string) (Setting, bool) {
 	if d == nil {
 		return Setting{}, false
 	}
-	k := slices.IndexFunc(d.Settings, func(s Setting) bool { return s.Name == name && s.Queue < 0 })
+	k := settingIn(d, name)
 	if k < 0 {
 		return Setting{}, false
 	}
 	return d.Settings[k], true
+}
+
+// SettingAfter returns a setting as it is after a change, where the names of the files tell of one.
+func (i *Interface) SettingAfter(tool, name string) (Setting, bool) {
+	for _, d := range i.Dumps {
+		if k := settingIn(&d, name); d.Tool == tool && d.Phase == "after" && k >= 0 {
+			return d.Settings[k], true
+		}
+	}
+	return Setting{}, false
+}
+
+// settingIn returns where a dump has a setting of the whole device, or -1.
+func settingIn(d *Dump, name string) int {
+	return slices.IndexFunc(d.Settings, func(s Setting) bool { return s.Name == name && s.Queue < 0 })
 }
 
 func (i *Interface) dump(tool string) *Dump {

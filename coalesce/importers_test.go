@@ -374,6 +374,7 @@ func TestDamage(t *testing.T) {
 		{"NIC statistics:\n     rx_packets: 1\n     rx_b\x00\x01tes 22\n     tx_packets: 3\n", 2},
 		{strings.Replace(fixture(t, "settings", "mlx4-adaptive-rx.ethtool-c.txt"), "rx-frames: 44", "rx-fr%%es; 44", 1), 21},
 		{strings.Replace(fixture(t, "settings", "virtio.ethtool-k.txt"), "highdma: on", "highdma; on", 1), 62},
+		{"Ring parameters for e0:\nPre-set maximums:\nRX:\t\t9\nTX:\t\t9\nCurrent hardware settings:\nRX:\t\t5\nR? M\x00ni 0\nRX Jumbo:\tn/a\nNew mode:\tpaired\nTX:\t\t5\n", 6},
 		{strings.Replace(fixture(t, "settings", "proc-interrupts.arm64.txt"), " 18: ", " 18; ", 1), 5},
 	} {
 		outputs, ledger := readText(t, "x", c.text)

@@ -87,6 +87,35 @@ type Cell struct {
 	Value uint64
 }
 
+// Each calls f with the value of each CPU that the row has one for, zeros included, in the order of the table, and with its
+// place; AllCPUs stands for rows with one value.
+func (t *Table) Each(row *TableRow, f func(Cell, source.Pos) error) error {
+	if row.Single {
+		all := Cell{CPU: AllCPUs}
+		if len(row.Cells) > 0 {
+			all.Value = row.Cells[0].Value
+		}
+		return f(all, row.Pos)
+	}
+	values := make(map[int]uint64, len(row.Cells))
+	for _, c := range row.Cells {
+		values[c.CPU] = c.Value
+	}
+	for k, cpu := range t.CPUs {
+		if slices.Contains(row.Unknown, cpu) {
+			continue
+		}
+		pos := row.Pos
+		if k < len(t.CPUPos) {
+			pos = t.CPUPos[k]
+		}
+		if err := f(Cell{cpu, values[cpu]}, pos); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // maxItems bounds how many counters or rows one output may have; the kernel's own limits are far below.
 const maxItems = 1 << 16
 

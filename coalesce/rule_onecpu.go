@@ -75,17 +75,21 @@ func (h *Host) oneCPU(s *CPUSeries, row *CPURow, p finding.Params) (f finding.Fi
 		f.Reasons = append(f.Reasons, "the CPU's time is not recorded (/proc/stat): judged by the rate")
 	}
 	if squeezed > 0 || dropped > 0 {
-		f.Reasons = append(f.Reasons, fmt.Sprintf("time_squeeze +%s and dropped +%s on it", count(squeezed), count(dropped)))
+		text := fmt.Sprintf("time_squeeze +%s and dropped +%s on it", count(squeezed), count(dropped))
+		if dropped == 0 {
+			text += ": the backlog (netdev_max_backlog) is not what is short"
+		}
+		f.Reasons = append(f.Reasons, text)
 	}
 	if s.CPUsAssumed {
 		f.Caveats = append(f.Caveats, "softnet_stat does not name CPUs here: they are taken as 0, 1, 2... in order")
 	}
-	h.oneCPUCause(&f, cpu)
+	h.oneCPUCause(&f, cpu, delta)
 	return f, true
 }
 
-// oneCPUCause looks in the interrupts for why.
-func (h *Host) oneCPUCause(f *finding.Finding, cpu int) {
+// oneCPUCause looks in the interrupts for why the CPU has all the packets.
+func (h *Host) oneCPUCause(f *finding.Finding, cpu int, packets uint64) {
 	rss := finding.Advice{Text: "give the NIC more queues (ethtool -l IFACE, ethtool -L IFACE combined N) and their interrupts CPUs of their own", Reference: "Linux Documentation/networking/scaling.rst, RSS"}
 	rps := finding.Advice{Text: "with one hardware queue spread in software: echo MASK > /sys/class/net/IFACE/queues/rx-0/rps_cpus, and RFS: sysctl -w net.core.rps_sock_flow_entries=32768", Reference: "Linux Documentation/networking/scaling.rst, RPS and RFS"}
 	f.Advice = []finding.Advice{rss, rps}
@@ -98,7 +102,7 @@ func (h *Host) oneCPUCause(f *finding.Finding, cpu int) {
 			row := d.top()
 			f.Evidence = append(f.Evidence, finding.At(row.Last.Pos, "IRQ %s %s: +%s, %s of them on CPU %d", row.Key, row.Name, count(row.Delta), unit.Percent(share), cpu))
 			if len(d.rows) == 1 {
-				f.Reasons = append(f.Reasons, d.name+" has one active interrupt only: one queue")
+				f.Reasons = append(f.Reasons, fmt.Sprintf("%s has one active interrupt only, with %s packets each: one queue", d.name, unit.Number(float64(packets)/float64(row.Delta))))
 				f.Advice = []finding.Advice{rps, rss}
 			}
 			return

@@ -36,7 +36,7 @@ func judgeDuplicates(c *Capture, p finding.Params) (f finding.Finding, ok bool) 
 	cause := "a mirror port that copies both directions, or a capture on a bridge and its port"
 	if v.RoutedCopies > 0 {
 		f.Summary += fmt.Sprintf("; %d have another TTL", v.RoutedCopies)
-		cause = "both sides of a router are captured"
+		cause = "both sides of a router, which takes one off the TTL and writes MAC addresses of its own, are captured"
 	}
 	f.Measures = []finding.Measure{
 		{Name: "copies", Value: float64(n), Unit: "packets"},
