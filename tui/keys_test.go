@@ -13,6 +13,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"nettrace/analyze"
+	"nettrace/fixtures/drive"
 )
 
 // TestProofInFiveKeys goes from the start to the packet that proves the first finding, and on to its bytes.
@@ -183,7 +184,7 @@ func TestCopyGoesThroughTheTerminal(t *testing.T) {
 	root(t)
 	d := start(t, 100, 30, bundle)
 	d.press("y").shows("the finding as Markdown", "the command that prints this: nettrace analyze "+bundle+" -v", "into a file")
-	_, cmd := d.m.Update(tea.KeyPressMsg(keysOf("y")[0]))
+	_, cmd := d.m.Update(tea.KeyPressMsg(drive.Keys("y")[0]))
 	d.shows("copied the finding as Markdown")
 	raw, ok := find[tea.RawMsg](cmd)
 	if !ok {
@@ -270,7 +271,7 @@ func TestFirstPacketsAreShownWhileReading(t *testing.T) {
 	d.send(d.m.preview()())
 	d.settle()
 	d.shows("reading", "192.0.2.1:47696", "first packets")
-	d.run(d.m.analyse())
+	d.Begin(d.m.analyse())
 	d.press2("enter")
 	d.shows("packet 1") // deeper while it is read
 	d.settle()
@@ -285,7 +286,7 @@ func TestCtrlCEndsTheReading(t *testing.T) {
 	d.shows("the reading ends")
 	d.send(d.m.analyse()())
 	d.shows("interrupted", "what was learnt until then")
-	if _, quits := find[tea.QuitMsg](d.m.press(keysOf("ctrl+c")[0])); !quits {
+	if _, quits := find[tea.QuitMsg](d.m.press(drive.Keys("ctrl+c")[0])); !quits {
 		t.Error("ctrl+c after reading does not quit")
 	}
 }
@@ -293,9 +294,7 @@ func TestCtrlCEndsTheReading(t *testing.T) {
 // press2 presses keys without waiting for what they start.
 func (d *driver) press2(names ...string) {
 	for _, name := range names {
-		for _, k := range keysOf(name) {
-			d.send(tea.KeyPressMsg(k))
-		}
+		d.Type(name, func() {})
 	}
 }
 

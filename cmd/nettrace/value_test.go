@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -175,10 +177,13 @@ func word(v any) string {
 
 // equal compares numbers as rounded to the decimals of what is wanted, everything else as text.
 func equal(got, want string) bool {
+	if got == want {
+		return true
+	}
 	n, err := strconv.ParseFloat(got, 64)
 	_, decimals, rounds := strings.Cut(want, ".")
 	if _, wrong := strconv.ParseFloat(want, 64); err != nil || wrong != nil {
-		return got == want
+		return false
 	}
 	if !rounds {
 		return strconv.FormatFloat(n, 'f', -1, 64) == want
@@ -199,13 +204,7 @@ func xmlText(ts *testscript.TestScript, negated bool, args []string) {
 }
 
 func xmlTexts(text string) (texts []string, err error) {
-	for d := xml.NewDecoder(strings.NewReader(text)); ; {
-		token, err := d.Token()
-		if errors.Is(err, io.EOF) {
-			return texts, nil
-		} else if err != nil {
-			return nil, err
-		}
+	err = eachToken(text, func(token xml.Token) {
 		switch token := token.(type) {
 		case xml.CharData:
 			texts = append(texts, string(token))
@@ -214,6 +213,54 @@ func xmlTexts(text string) (texts []string, err error) {
 				texts = append(texts, a.Value)
 			}
 		}
+	})
+	return texts, err
+}
+
+// eachToken reads XML to its end; what is not well-formed, an entity beyond the five of XML included, is an error.
+func eachToken(text string, see func(xml.Token)) error {
+	for d := xml.NewDecoder(strings.NewReader(text)); ; {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		see(token)
+	}
+}
+
+// elements prints the names of the elements of the XML in a file: elements FILE.
+func elements(ts *testscript.TestScript, negated bool, args []string) {
+	if negated || len(args) != 1 {
+		ts.Fatalf("usage: elements FILE")
+	}
+	names := map[string]bool{}
+	ts.Check(eachToken(ts.ReadFile(args[0]), func(token xml.Token) {
+		if e, ok := token.(xml.StartElement); ok {
+			names[e.Name.Local] = true
+		}
+	}))
+	fmt.Fprintln(ts.Stdout(), strings.Join(slices.Sorted(maps.Keys(names)), " "))
+}
+
+// boxes prints where the boxes of a flame graph are, in the order of the picture: boxes FILE.
+func boxes(ts *testscript.TestScript, negated bool, args []string) {
+	if negated || len(args) != 1 {
+		ts.Fatalf("usage: boxes FILE")
+	}
+	var drawn struct {
+		Frames struct {
+			Boxes []struct {
+				X     string `xml:"x,attr"`
+				Width string `xml:"width,attr"`
+				Title string `xml:"title"`
+			} `xml:"svg"`
+		} `xml:"svg"`
+	}
+	ts.Check(xml.Unmarshal([]byte(ts.ReadFile(args[0])), &drawn))
+	for _, b := range drawn.Frames.Boxes {
+		fmt.Fprintf(ts.Stdout(), "at %s, %s wide: %s\n", b.X, b.Width, strings.ReplaceAll(b.Title, "\n", ", "))
 	}
 }
 
