@@ -103,7 +103,7 @@ func Percent(ratio float64) string {
 	switch abs := math.Abs(v); {
 	case math.IsNaN(v):
 		return "n/a"
-	case abs >= 99.5 && abs < 99.999999: // what is closer is a sum of fractions
+	case abs >= 99.5 && abs < 99.995:
 		for decimals := 1; ; decimals++ {
 			if text := strconv.FormatFloat(v, 'f', decimals, 64); !strings.Contains(text, "100") {
 				return text + " %"
