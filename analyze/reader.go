@@ -30,7 +30,7 @@ type reader struct {
 
 // read recognises the source and decodes it: a binary format whole, a text output by output.
 func (r *reader) read() error {
-	head := r.src.Input.Peek(headBytes)
+	head := headOf(r.src.Input.Peek)
 	whole := recognise(r.formats, head, true)
 	if r.options.Format != "" {
 		whole = &r.formats[0]
@@ -66,7 +66,7 @@ func (r *reader) text(first *Format) error {
 	lines := source.NewLines(r.src.Input, &r.ledger)
 	found := 0
 	for r.ctx.Err() == nil {
-		head := lines.Head(headBytes)
+		head := headOf(lines.Head)
 		if len(head) == 0 {
 			break
 		}

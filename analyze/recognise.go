@@ -9,6 +9,18 @@ import (
 // headBytes is how much of an input, or of what follows in a text, formats are recognised by.
 const headBytes = 4096
 
+// longHeadBytes is what it takes where the first line fills most of headBytes: /proc/interrupts of a thousand CPUs.
+const longHeadBytes = 64 << 10
+
+// headOf returns what formats are recognised by. It holds a good part of the second line, too.
+func headOf(peek func(n int) []byte) []byte {
+	head := peek(headBytes)
+	if end := bytes.IndexByte(head, '\n'); len(head) == headBytes && (end < 0 || end > headBytes/2) {
+		return peek(longHeadBytes)
+	}
+	return head
+}
+
 // recognise returns the format whose own head surely is, or nil. Weak answers count only for a whole input, and only if
 // exactly one format gives one: two would be a guess.
 func recognise(formats []Format, head []byte, whole bool) *Format {

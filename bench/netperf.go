@@ -137,6 +137,10 @@ func (r *netperf) rowLine(words []word) bool {
 // line reads a line and reports whether it is the output's own. Where it is known to be (mine), foreign words before and
 // between constructs are passed over.
 func (r *netperf) line(text []byte, pos source.Pos, mine bool) bool {
+	if r.omni == nil && r.migrated(text) {
+		r.omni = &omni{}
+		text = r.lines.Bytes()
+	}
 	if r.omni != nil {
 		if r.omniLine(text, pos) {
 			return true

@@ -56,7 +56,7 @@ func layoutOf(test string) layout {
 
 // defaultUnit is what a test reports in where no head says so and no option changes it.
 func defaultUnit(test string) string {
-	if layoutOf(test) == layoutRR {
+	if layoutOf(test) == layoutRR || strings.HasSuffix(test, "Send|Recv") {
 		return transactions
 	}
 	return "10^6 bits/s"

@@ -7,7 +7,8 @@ import (
 	"nettrace/source"
 )
 
-// The omni test of netperf 2.5 and later names its own columns (nettest_omni.c), in three forms:
+// The omni test of netperf 2.5 and later names its own columns (nettest_omni.c), in three forms, and so do the migrated
+// tests (MIGRATED TCP STREAM TEST from ...) where one of the forms is asked for:
 //
 //	OMNI Send TEST from 0.0.0.0 (0.0.0.0) port 0 AF_INET to hostb () port 0 AF_INET : demo
 //	THROUGHPUT=4976.01                     -k: KEY=VALUE
@@ -15,13 +16,12 @@ import (
 //
 // and -O, which stacks the words of each head over four lines (see stack). A value of -1 stands for "not measured".
 type omni struct {
-	direction string
-	columns   []string // of the CSV form, as the keys of the other
-	stack     *stack   // of the human form: the block that is being read
-	blocks    int      // of the human form, read
-	fields    []field
-	unused    int64
-	pos       source.Pos // of the first value
+	columns []string // of the CSV form, as the keys of the other
+	stack   *stack   // of the human form: the block that is being read
+	blocks  int      // of the human form, read
+	fields  []field
+	unused  int64
+	pos     source.Pos // of the first value
 }
 
 type field struct{ key, value string }
@@ -60,7 +60,7 @@ func sniffOmni(line, rest []byte) source.Match {
 
 // keyValue splits a line of the -k form.
 func keyValue(line []byte) (key, value string, ok bool) {
-	k, v, ok := bytes.Cut(bytes.TrimRight(line, "\r"), []byte("="))
+	k, v, ok := bytes.Cut(bytes.TrimSpace(line), []byte("="))
 	if !ok || len(k) == 0 || len(k) > 64 || len(v) > maxFieldBytes {
 		return "", "", false
 	}
@@ -81,7 +81,7 @@ func keyStart(text []byte) bool {
 func omniColumns(line []byte) []string {
 	known := false
 	var columns []string
-	for _, name := range splitCSV(line) {
+	for _, name := range splitCSV(bytes.TrimSpace(line)) {
 		key := omniKey(name)
 		known = known || key != ""
 		columns = append(columns, key)
@@ -183,8 +183,24 @@ func (r *netperf) beginOmni(line []byte, pos source.Pos) bool {
 		r.single(w.text)
 	}
 	r.inside, r.headOpen = inText, false
-	r.omni = &omni{direction: direction}
+	r.omni = &omni{}
 	return true
+}
+
+// migrated reports whether the line begins one of the forms under the banner of a migrated test.
+func (r *netperf) migrated(line []byte) bool {
+	if !r.waiting || !r.headOpen || len(r.held) > 0 {
+		return false
+	}
+	if _, _, ok := keyValue(line); ok || len(omniColumns(line)) > 0 {
+		return true
+	}
+	if s := stackAt(line, source.Pos{}); s == nil || len(s.starts) < 2 { // a lone word can be of wrapped classic heads
+		return false
+	}
+	r.lines.Back()
+	found := isStack(r.lines.Head(headBytes))
+	return r.lines.Next() && found
 }
 
 // omniLine takes a line of an omni output.
@@ -213,7 +229,7 @@ func (r *netperf) omniLine(line []byte, pos source.Pos) bool {
 	case o.columns == nil || len(o.fields) > 0:
 		return false
 	}
-	values := splitCSV(line)
+	values := splitCSV(bytes.TrimSpace(line))
 	if len(values) != len(o.columns) {
 		return false
 	}
@@ -249,10 +265,7 @@ func (r *netperf) endOmni() {
 		r.ledger.Add(name, source.Warning, s.pos, 1, "heads of columns without their values; left out")
 	}
 	run := r.about.run()
-	run.Pos, run.Group, run.Unit = o.pos, r.group, "10^6 bits/s"
-	if o.direction == "Send|Recv" {
-		run.Unit = transactions
-	}
+	run.Pos, run.Group = o.pos, r.group
 	for _, f := range o.fields {
 		switch {
 		case f.key == "THROUGHPUT_UNITS" && rateUnit([]byte(f.value)) != "":

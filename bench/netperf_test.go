@@ -489,3 +489,39 @@ func TestCutAnywhere(t *testing.T) {
 		}
 	}
 }
+
+// TestMigratedTestsWithOmniForms reads the forms of omni under the banners of the migrated tests, also indented.
+func TestMigratedTestsWithOmniForms(t *testing.T) {
+	const from = " TEST from 0.0.0.0 (0.0.0.0) port 0 AF_INET to 10.77.0.2 () port 0 AF_INET : +/-2.500% @ 99% conf.\n"
+	settings := []Setting{{"+/-2.500%", "99%"}}
+	latency := func(r *Run) { r.Details = []Detail{{"p99_latency_us", 42}} }
+	rr := Run{Tool: "netperf", Test: "TCP_RR", Host: recordedHost, Unit: transactions, Rate: 48847.55, Settings: settings}
+	stream := Run{Tool: "netperf", Test: "UDP_STREAM", Host: recordedHost, Unit: "10^6 bits/s", Rate: 941.5, Settings: settings}
+	classic := Run{Tool: "netperf", Test: "TCP_RR", Host: recordedHost, Unit: transactions, Rate: 9000.5, Seconds: 10, Sizes: Sizes{Request: 1, Response: 1},
+		Sockets: Sockets{LocalSend: 16384, LocalRecv: 87380}, Settings: settings}
+	row := "Local /Remote\nSocket Size   Request  Resp.   Elapsed  Trans.\nSend   Recv   Size     Size    Time     Rate\nbytes  Bytes  bytes    bytes   secs.    per sec\n\n16384  87380  1        1       10.00    9000.50\n"
+	for name, c := range map[string]struct {
+		text   string
+		want   []Run
+		ledger []string
+	}{
+		"csv":              {"MIGRATED TCP REQUEST/RESPONSE" + from + "Throughput,Throughput Units,99th Percentile Latency Microseconds\n48847.55,Trans/s,42\n", []Run{with(rr, latency)}, nil},
+		"csv of a stream":  {"MIGRATED UDP STREAM" + from + "Throughput,Throughput Units\n941.50,10^6bits/s\n", []Run{stream}, nil},
+		"keys":             {"MIGRATED TCP REQUEST/RESPONSE" + from + "THROUGHPUT=48847.55\nTHROUGHPUT_UNITS=Trans/s\nP99_LATENCY=42\n", []Run{with(rr, latency)}, nil},
+		"keys, indented":   {"    MIGRATED TCP REQUEST/RESPONSE" + from + "    THROUGHPUT=48847.55\n    P99_LATENCY=42\n", []Run{with(rr, latency)}, nil},
+		"human":            {"MIGRATED TCP REQUEST/RESPONSE" + from + "Throughput Throughput\n           Units\n\n\n48847.55   Trans/s\n", []Run{rr}, nil},
+		"then a classic":   {"MIGRATED TCP REQUEST/RESPONSE" + from + "THROUGHPUT=48847.55\nrather than:\nMIGRATED TCP REQUEST/RESPONSE" + from + row, []Run{rr, classic}, nil},
+		"no rate":          {"MIGRATED TCP REQUEST/RESPONSE" + from + "P99_LATENCY=42\n", nil, []string{"cut-input"}},
+		"heads of classic": {"MIGRATED TCP REQUEST/RESPONSE" + from + row, []Run{classic}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			runs, ledger := read(t, name, c.text)
+			if diff := cmp.Diff(c.want, runs, withoutPlaces); diff != "" {
+				t.Errorf("runs (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(c.ledger, names(ledger), cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("ledger (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

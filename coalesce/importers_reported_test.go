@@ -7,7 +7,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
 	"nettrace/fixtures/shared"
+	"nettrace/source"
 )
 
 type report struct {
@@ -93,6 +97,32 @@ func TestSysstatAgrees(t *testing.T) {
 	sar := Join([]Output{byName["sar-I-ALL.txt"]}, Options{})[0]
 	if r, ok := sar.Report("sysstat", "interrupt 36", "intr/s"); !ok || r.Reports != 2 {
 		t.Errorf("sar -I ALL: interrupt 36 is %+v (%v)", r, ok)
+	}
+}
+
+// Tables without a subject, the places of CPUs, colours and restarts stand between the figures of mpstat and sar.
+func TestSysstatAmongOtherTables(t *testing.T) {
+	const text = "Linux 6.1 (host) \t06/01/20 \t_x86_64_\t(2 CPU)\n\n" +
+		"12:53:20     CPU CORE SOCK NODE    %usr   %idle\n" +
+		"12:53:21     all                   2.15   82.88\n" +
+		"12:53:21       1    1    0    1    2.85   91.99\n\n" +
+		"12:53:20      runq-sz  plist-sz   ldavg-1   blocked\n" +
+		"12:53:21            3       956      3.16         0\n\n" +
+		"12:53:22       LINUX RESTART\t(2 CPU)\n\n" +
+		"12:53:30        CPU     %usr    %idle\n" +
+		"12:53:31   \x1b[32;22m     all\x1b[0m\x1b[34;1m      4.15\x1b[0m\x1b[34;1m     70.50\x1b[0m\n"
+	ledger := &source.Ledger{}
+	out, err := ReadSysstat(source.NewLines(source.NewInput("t", strings.NewReader(text)), ledger), ledger)
+	if err != nil || len(ledger.Entries()) > 0 {
+		t.Fatalf("%v, ledger %+v", err, ledger.Entries())
+	}
+	got := map[string][]float64{}
+	for _, r := range out.Reported {
+		got[r.Subject+" "+r.Name] = []float64{float64(r.Reports), r.Mean}
+	}
+	want := map[string][]float64{" %usr": {2, 3.15}, " %idle": {2, 76.69}, "CPU 1 %usr": {1, 2.85}, "CPU 1 %idle": {1, 91.99}}
+	if diff := cmp.Diff(want, got, cmpopts.EquateApprox(0, 1e-9)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 

@@ -18,7 +18,7 @@ import (
 //
 // Written by sysstat (mpstat.c, pr_stats.c, rndr_stats.c). The time takes one word or two (AM/PM), by S_TIME_FORMAT and
 // locale, so the columns are counted from the one that names the subject. The blocks of averages at the end are left out,
-// as their reports are there; so are tables without a subject (sar -q, -r). mpstat -o JSON has the same figures under
+// as their reports are there; so are tables without a subject (sar -q, -r) and the place of each CPU (mpstat -T). mpstat -o JSON has the same figures under
 // other names. Of mpstat -I SUM with SCPU the rows of single CPUs are the sum of their softirqs, not of interrupts: they
 // are left out if -I CPU does not stand beside them.
 
@@ -102,6 +102,8 @@ func ReadSysstat(l *source.Lines, ledger *source.Ledger) (*Output, error) {
 			l.Back()
 			out.Reported = t.reports.list
 			return out, nil
+		case !slices.ContainsFunc(words[1:], isFloat): // the head of another table, or LINUX RESTART
+			t.columns = nil
 		case !l.Complete():
 			cut(ledger, l.Pos(), "the input ends inside a line of mpstat or sar; it is left out")
 		default:
@@ -118,23 +120,38 @@ type sysstatReader struct {
 	ledger  *source.Ledger
 	kind    string // "CPU", "IFACE", "INTR"
 	subject int    // its column
+	place   int    // how many columns behind it tell the place of a CPU; the row of all CPUs leaves them blank
 	columns []string
 }
 
 func (t *sysstatReader) head(words [][]byte) {
 	t.subject = subjectColumn(words)
 	t.kind = string(words[t.subject])
+	words = words[t.subject+1:]
+	for t.place = 0; t.place < len(words) && isPlace(string(words[t.place])); t.place++ {
+	}
 	t.columns = t.columns[:0]
-	for _, w := range words[t.subject+1:] {
+	for _, w := range words[t.place:] {
 		t.columns = append(t.columns, string(w))
 	}
+}
+
+func isPlace(column string) bool { return column == "CORE" || column == "SOCK" || column == "NODE" }
+
+func isFloat(word []byte) bool {
+	_, ok := parseFloat(word)
+	return ok
 }
 
 func (t *sysstatReader) row(words [][]byte, pos source.Pos) {
 	if len(t.columns) == 0 {
 		return // a table without a subject
 	}
-	if len(words) != t.subject+1+len(t.columns) {
+	figures := words[min(t.subject+1, len(words)):]
+	if len(figures) == t.place+len(t.columns) {
+		figures = figures[t.place:]
+	}
+	if len(figures) != len(t.columns) {
 		t.ledger.Add("unreadable-line", source.Warning, pos, 1, "a line of mpstat or sar has not as many figures as there are columns; it is left out")
 		return
 	}
@@ -143,7 +160,7 @@ func (t *sysstatReader) row(words [][]byte, pos source.Pos) {
 		if name == "intr/s" && of != "" { // the trap: sums of softirqs
 			continue
 		}
-		if v, ok := parseFloat(words[t.subject+1+k]); ok {
+		if v, ok := parseFloat(figures[k]); ok {
 			subject, name := t.interrupt(of, name)
 			t.reports.add(subject, name, reportedUnit(name), v, pos)
 		}

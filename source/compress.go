@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"compress/bzip2"
 	"compress/gzip"
+	"encoding/binary"
 	"fmt"
 	"io"
 
@@ -34,6 +35,8 @@ func codecs() []codec {
 		{"xz", []byte("\xfd7zXZ\x00"), openXZ},
 		{"lz4", []byte("\x04\x22\x4d\x18"), func(r *bufio.Reader) (io.Reader, error) { return lz4.NewReader(r), nil }},
 		{"bzip2", []byte("BZh"), func(r *bufio.Reader) (io.Reader, error) { return bzip2.NewReader(r), nil }},
+		{"UTF-16", []byte("\xff\xfe"), openUTF16(binary.LittleEndian)},
+		{"UTF-16", []byte("\xfe\xff"), openUTF16(binary.BigEndian)},
 	}
 }
 
@@ -49,7 +52,7 @@ func openXZ(r *bufio.Reader) (io.Reader, error) {
 	return xz.NewReader(r)
 }
 
-// decompress peels off compression by magic, also several layers. A layer that cannot be opened is handed on as it is.
+// decompress peels off compression, and the encoding UTF-16, by magic, also several layers. A layer that cannot be opened is handed on as it is.
 func decompress(r io.Reader) (plain io.Reader, layers []string, err error) {
 	for range maxLayers {
 		b := bufio.NewReaderSize(r, peekMax)

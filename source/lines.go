@@ -25,6 +25,7 @@ type Lines struct {
 	line   int
 	size   int // bytes of the current line in the buffer, consumed by the next call
 	cur    []byte
+	plain  []byte // the current line, where it had to be freed of what a terminal acts on
 	quote  []byte // prefix that all lines of a quoted output carry
 	eol    bool
 }
@@ -65,6 +66,10 @@ func (l *Lines) Next() bool {
 		}
 		cur = rest
 	}
+	if bytes.IndexByte(cur, escape) >= 0 {
+		l.plain = unterminal(cur, l.plain)
+		cur = l.plain
+	}
 	l.line++
 	l.size, l.cur = n, cur
 	if !l.eol && n == maxLine {
@@ -84,7 +89,7 @@ func unquote(line, prefix []byte) (rest []byte, quoted bool) {
 	return line, false
 }
 
-// Bytes returns the current line without its end (LF or CR LF). It is valid until the next call of a method.
+// Bytes returns the current line without its end (LF or CR LF) and what only a terminal acts on. It is valid until the next call of a method.
 func (l *Lines) Bytes() []byte { return l.cur }
 
 // Pos returns the place of the current line; after Back, or before the first Next, that of the line to come.
@@ -122,7 +127,7 @@ func (l *Lines) Head(n int) []byte {
 	// Peek may move the buffer, so the current line is given up here.
 	l.in.consume(l.size)
 	l.size, l.cur = 0, nil
-	head := l.in.Peek(n)
+	head := unterminal(l.in.Peek(n), nil)
 	if len(l.quote) == 0 {
 		return head
 	}

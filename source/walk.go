@@ -26,7 +26,7 @@ type Source struct {
 	Name     Name      // what the file's name tells of tag, host and time
 	ModTime  time.Time // zero where unknown
 	Bytes    int64     // size as stored, -1 where unknown
-	Layers   []string  // compression taken off, outermost first
+	Layers   []string  // compression and encoding taken off, outermost first
 	Seekable bool      // a plain uncompressed file: it can be opened again and read from an offset
 	Input    *Input
 

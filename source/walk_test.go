@@ -106,13 +106,15 @@ func TestWalkFindsEverything(t *testing.T) {
 	write("5.lz4", pack(t, "lz4", lz4ed))
 	write("6.tar.gz", pack(t, string(tarred(t, map[string][]byte{"a": []byte("in tar"), "b.gz": gz}, "a", "b.gz")), gzipped))
 	write("7.zip", zipped(t, "d/c.txt", zipped(t, "deep", []byte("in zip in zip"))))
+	write("8.le", []byte("\xff\xfea\x00\xe9\x00\x3d\xd8\x00\xde\x00\xd8b\x00"))
+	write("9.be", []byte("\xfe\xff\x00a\x00\xe9\xd8\x3d\xde\x00\x00b"))
 	write(".hidden", []byte("no"))
-	if err := os.Symlink("nowhere", filepath.Join(dir, "8.link")); err != nil {
+	if err := os.Symlink("nowhere", filepath.Join(dir, "9.link")); err != nil {
 		t.Fatal(err)
 	}
 	var ledger Ledger
 	got, errs := content(t, []string{dir, "-", filepath.Join(dir, "absent")}, strings.NewReader("std"), &ledger)
-	want := []string{"1.txt=one", "2.gz+gzip=five", "3.zst+zstd=zst", "4.xz+xz=xz", "5.lz4+lz4=lz4", "a=in tar", "b.gz+gzip=five", "deep=in zip in zip", "-=std"}
+	want := []string{"1.txt=one", "2.gz+gzip=five", "3.zst+zstd=zst", "4.xz+xz=xz", "5.lz4+lz4=lz4", "a=in tar", "b.gz+gzip=five", "deep=in zip in zip", "8.le+UTF-16=aé😀\ufffdb", "9.be+UTF-16=aé😀b", "-=std"}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
@@ -170,7 +172,7 @@ func TestLedgerCountsAndMerges(t *testing.T) {
 
 func FuzzWalk(f *testing.F) {
 	f.Add([]byte("plain\n"))
-	for _, data := range [][]byte{tarredSeed(f), pack1(f, gzipped), pack1(f, zstded), pack1(f, xzed), pack1(f, lz4ed)} {
+	for _, data := range [][]byte{tarredSeed(f), pack1(f, gzipped), pack1(f, zstded), pack1(f, xzed), pack1(f, lz4ed), []byte("\xff\xfea\x00\n\x00\x00\xd8")} {
 		f.Add(data)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
