@@ -87,7 +87,7 @@ func TestRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	name := regexp.MustCompile(`^(before|during|after)\.[a-zA-Z_-]+\.\d{8}T\d{6}\.000Z\.(txt|pcap|data|kallsyms)$`)
+	name := regexp.MustCompile(`^(before|during|after)\.[a-zA-Z_-]+\.\d{8}T\d{6}\.\d{3}Z\.(txt|pcap|data|kallsyms)$`)
 	counted := map[string]int{}
 	for _, f := range files {
 		if f.Name() != "collect.log" && !name.MatchString(f.Name()) {

@@ -52,10 +52,18 @@ func (w *writer) header() {
 	}
 	w.b.WriteString(`mkdir -p "$DIR" || exit 1
 LOG=$DIR/collect.log
+# stamp prints the time, to a millisecond where date can (GNU, FreeBSD 14.1 and later).
+stamp() {
+    T=$(date -u +%Y%m%dT%H%M%S.%3NZ)
+    case $T in
+    ????????T??????.[0-9][0-9][0-9]Z) echo "$T" ;;
+    *) date -u +%Y%m%dT%H%M%S.000Z ;;
+    esac
+}
 # step TAG TOOL EXT NEEDS COMMAND: runs COMMAND if NEEDS is there, into a file named by tag, tool and time.
 step() {
     command -v "$4" >/dev/null 2>&1 || { echo "$2: no $4 here" >>"$LOG"; return 0; }
-    OUT=$DIR/$1` + peer + `.$2.$(date -u +%Y%m%dT%H%M%S).000Z.$3
+    OUT=$DIR/$1` + peer + `.$2.$(stamp).$3
     export OUT IF SECONDS_LONG
     if ! sh -c "$5" >"$OUT.part" 2>>"$LOG"; then echo "$2: failed: $5" >>"$LOG"; fi
     if [ -s "$OUT.part" ]; then mv "$OUT.part" "$OUT"; else rm -f "$OUT.part"; fi

@@ -21,8 +21,8 @@ func Unresolved() finding.On[*Profile] {
 		Method: "The sampled function itself, the leaf of each stack of the main event, is looked at: it has no symbol where the tool printed [unknown], an address, or a module with an address. The share is of all samples, and is told by object.",
 		Params: []finding.Param{
 			{Name: "share", Default: 0.02, Unit: "ratio", Doc: "share of all samples from which on it is told, at info; chosen"},
-			{Name: "notice", Default: 0.1, Unit: "ratio", Doc: "share from which on it is a notice; chosen: what hides in it may be the main cost. 0 to 1 % are measured in recordings with symbols"},
-			{Name: "warning", Default: 0.5, Unit: "ratio", Doc: "share from which on it is a warning; chosen: most of the profile cannot be read"},
+			{Name: "notice", Default: 0.1, Unit: "ratio", Doc: "share of all samples in functions of the kernel without names from which on it is a notice; chosen: what hides in it may be the main cost. 0 to 1 % are measured in recordings with symbols. Programs without names are told at info, as all rules on stacks are about the kernel"},
+			{Name: "warning", Default: 0.5, Unit: "ratio", Doc: "the same for a warning; chosen: most of the profile cannot be read"},
 			minSamples(),
 		},
 		FalsePositives: "Callers without names are not counted: libraries built without frame pointers give wrong ones (stack/truncated tells). Code that has no symbols on purpose, such as trampolines, stays without.",
@@ -87,7 +87,7 @@ func nameless(l *profile.Location) (object string, kind Kind, missing bool) {
 func (u *unresolved) finding(p *Profile, t finding.Params) finding.Finding {
 	share := ratio(u.value, u.all)
 	f := finding.Finding{
-		Severity: graded(share, t), Confidence: finding.High, Reasons: []string{"the text itself says so"},
+		Severity: graded(ratio(u.byName()[Kernel.String()], u.all), t), Confidence: finding.High, Reasons: []string{"the text itself says so"},
 		Subject: finding.Subject{Kind: "profile", Key: "unresolved", Name: "functions without names"}, Source: p.Source, Start: p.Start, End: p.End,
 		Summary: fmt.Sprintf("%s of the samples (%s of %s) are in functions without names, mostly in %s", unit.Percent(share),
 			unit.Count(rounded(u.part.samples, p.Scale)), unit.Count(rounded(u.samples, p.Scale)), u.main(2)),
