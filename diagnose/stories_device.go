@@ -53,7 +53,8 @@ func tagRace() story {
 			Name:  "cross/tag-race",
 			Title: "interrupts come for work that was done already: the driver writes back an old status tag",
 			Method: "Counters or tracepoints show more interrupts than there is work for (irq/tag-race), and packets, profiles or results show what they cost: few packets for an interrupt, interrupt time in samples, CPU for each packet, waits for the driver's lock. " +
-				"A device with tagged status interrupts again if the tag that the driver writes when it enables the interrupt is not the newest; a driver that takes the tag before it does the work writes an old one whenever packets come in between.",
+				"A device with tagged status interrupts again if the tag that the driver writes when it enables the interrupt is not the newest; a driver that takes the tag before it does the work writes an old one whenever packets come in between. " +
+				"Tables of packets for an interrupt by patch set and load (in a mail, or as CSV) tell of it alone, where a set that adds a patch about the tag has at least a twentieth fewer of them at three loads and more.",
 			FalsePositives: "Moderation that the driver prints and the device does not keep gives too many interrupts as well: then they find work (perf record -e napi:napi_poll shows how many packets each poll took). Light load has about one packet for an interrupt anyway; the rule looks at rates where polls should find several.",
 			References:     []string{"netdev 2005, Perf data with recent tg3 patches", "Linux drivers/net/ethernet/broadcom/tg3.c, tg3_poll and tg3_interrupt_tagged"},
 		},
@@ -66,6 +67,7 @@ func tagRace() story {
 			race := t.worst("race")
 			return finding.Finding{Subject: race.Subject, Severity: race.Severity, Summary: brief(race) + "; " + brief(t.worst("cost")), Measures: race.Measures, Advice: race.Advice}, true
 		},
+		also: tagRaceInTables,
 	}
 }
 

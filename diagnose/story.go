@@ -19,6 +19,7 @@ type story struct {
 	// tell makes the cause of the parts that were found. It sets summary, subject and advice; evidence, effect, severity,
 	// confidence and caveats follow from the parts and the rule. False means that they do not fit together after all.
 	tell func(*told) (finding.Finding, bool)
+	also func(*analyze.Result) []diagnosis // what tells of the cause alone; nil if nothing does
 }
 
 // part is one kind of finding that belongs to a story.
@@ -80,11 +81,14 @@ func storyRule(s story) rule {
 		for i := range s.parts {
 			all.look(&s.parts[i])
 		}
-		k := slices.IndexFunc(s.parts, func(p part) bool { return len(all.found[p.name]) > 0 })
-		if k < 0 || !s.complete(all) {
-			return nil
+		var list []diagnosis
+		if k := slices.IndexFunc(s.parts, func(p part) bool { return len(all.found[p.name]) > 0 }); k >= 0 && s.complete(all) {
+			list = s.each(all, s.parts[k].name)
 		}
-		return s.each(all, s.parts[k].name)
+		if s.also != nil {
+			list = append(list, s.also(r)...)
+		}
+		return list
 	}}
 }
 

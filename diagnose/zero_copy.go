@@ -16,7 +16,7 @@ func zeroCopyThreshold() rule {
 	return rule{finding.Rule{
 		Name:  "cross/zero-copy-threshold",
 		Title: "zero-copy sends pay only from some message size on",
-		Method: "Results over message sizes are split by a setting whose name or value tells of zero copy (SDP's sdp_zcopy_thresh, bzcopy, zerocopy, sendfile), and the curves of both variants are compared: where they cross, pinning and unpinning pages costs as much as copying. " +
+		Method: "Results over message sizes are split by a setting whose name or value tells of zero copy (SDP's sdp_zcopy_thresh, bzcopy, zerocopy, sendfile), and the curves of both variants are compared: where they cross, pinning and unpinning pages costs as much as copying. Where one variant is ahead at all sizes, the crossing is beyond them; this is told where the values of the setting say which variant is zero copy. " +
 			"CPU cost per byte of both variants, where the results have it, says the same or not; with it the confidence is high. Runs that set a buffer size where the message size was meant are told apart by the message size that the result rows print.",
 		Params: []finding.Param{
 			{Name: "min-gain", Default: 0.02, Unit: "ratio", Doc: "least difference on both sides of a crossing, as a share of the slower variant; single runs of 10 s differ by 4 to 6 %, those of a minute by less (the thread's 60 s runs of one size by 2 to 3 %)"},
@@ -53,10 +53,14 @@ func diagnoseZeroCopy(r *analyze.Result, p finding.Params) (found []diagnosis) {
 			continue
 		}
 		curves := bench.Curves(sets)
+		crossings := len(found)
 		for i := range curves {
 			if d, ok := crossingOf(r, &curves[i], setting, cheaper(curves), p); ok {
 				found = append(found, d)
 			}
+		}
+		if d, ok := oneSided(r, curves, setting, p); ok && len(found) == crossings {
+			found = append(found, d)
 		}
 	}
 	return found
@@ -110,6 +114,103 @@ func crossingOf(r *analyze.Result, c *bench.Curve, setting string, costs []bench
 		return diagnosis{cause: f, symptoms: cliffsAt(r, x)}, true
 	}
 	return diagnosis{}, false
+}
+
+// lead is how far zero copy is ahead of copying over the sizes that both were measured at, where it is ahead or behind at all.
+type lead struct {
+	curve          *bench.Curve
+	zero, copied   *bench.CurveSeries
+	from, to       float64 // sizes
+	least, largest float64 // of the variant that is ahead, as a share of the other
+	ahead          bool
+}
+
+// oneSided makes the diagnosis of curves that do not cross: the sizes measured are all above the threshold, or all below.
+// Of several curves that with the largest lead counts.
+func oneSided(r *analyze.Result, curves []bench.Curve, setting string, p finding.Params) (diagnosis, bool) {
+	var most lead
+	for i := range curves {
+		if l := leadOf(&curves[i]); l.least >= p["min-gain"] && l.largest > most.largest {
+			most = l
+		}
+	}
+	if most.curve == nil {
+		return diagnosis{}, false
+	}
+	first, second, side := most.zero.Set, most.copied.Set, "below "+unit.Count(int64(most.from))
+	if !most.ahead {
+		first, second, side = second, first, "above "+unit.Count(int64(most.to))
+	}
+	f := finding.Finding{
+		Severity: finding.Notice, Confidence: finding.Medium, Effect: finding.Effect{Share: most.largest / (1 + most.largest)},
+		Subject: finding.Subject{Kind: "benchmark", Key: "zero-copy " + setting + " " + most.curve.Name, Name: strings.TrimSpace(most.curve.Name + " by " + setting)},
+		Summary: fmt.Sprintf("%s is ahead of %s by %s to %s with messages of %s to %s bytes: pinning pages costs as much as copying %s bytes, where nothing was measured", first, second,
+			unit.Percent(most.least), unit.Percent(most.largest), unit.Count(int64(most.from)), unit.Count(int64(most.to)), side),
+		Measures: []finding.Measure{
+			{Name: "gain_least", Value: most.least, Unit: "ratio", Threshold: finding.Threshold(p["min-gain"])}, {Name: "gain_largest", Value: most.largest, Unit: "ratio", Threshold: finding.Threshold(p["min-gain"])},
+			{Name: "size_least", Value: most.from, Unit: "bytes"}, {Name: "size_largest", Value: most.to, Unit: "bytes"},
+		},
+		Advice: []finding.Advice{
+			{Text: fmt.Sprintf("measure message sizes %s bytes in steps of 2, each at least three times: netperf -c -C -- -m SIZE; the threshold of zero copy belongs where the curves cross", side), Reference: "Linux Documentation/networking/msg_zerocopy.rst"},
+		},
+		Caveats:  []string{"what pinning and copying cost is that of these machines (page size, IOMMU, cache, memory)"},
+		Reasons:  []string{fmt.Sprintf("the same at all %d sizes that both were measured at, by more than %s", len(most.common()), unit.Percent(p["min-gain"]))},
+		Evidence: evidenceOf(r.Models.Runs, setting, most.from, most.to),
+	}
+	if text, agrees := costsAgree(cheaper(curves), bench.Crossing{First: second, Second: first, From: most.from, To: most.to}); agrees {
+		f.Confidence, f.Reasons = finding.High, append(f.Reasons, text)
+	}
+	if most.largest >= p["costly"] {
+		f.Severity = finding.Warning
+	}
+	return diagnosis{cause: f, symptoms: cliffsAt(r, bench.Crossing{From: most.from})}, true
+}
+
+// leadOf compares a curve of throughput over message sizes whose two variants are told apart by their values: one names
+// zero copy, the other does not.
+func leadOf(c *bench.Curve) (l lead) {
+	if c.Axis != "message" || strings.Contains(c.Unit, "/KB") || len(c.Series) != 2 {
+		return lead{}
+	}
+	for i := range c.Series {
+		if s := &c.Series[i]; tellsZeroCopy(s.Set[strings.IndexByte(s.Set, '=')+1:]) {
+			l.zero = s
+		} else {
+			l.copied = s
+		}
+	}
+	if l.zero == nil || l.copied == nil {
+		return lead{}
+	}
+	for i, x := range l.common() {
+		gain := x[1]/x[2] - 1
+		if ahead := gain > 0; i == 0 {
+			l.from, l.ahead = x[0], ahead
+		} else if ahead != l.ahead {
+			return lead{}
+		}
+		if !l.ahead {
+			gain = x[2]/x[1] - 1
+		}
+		if l.to = x[0]; i == 0 || gain < l.least {
+			l.least = gain
+		}
+		l.largest = max(l.largest, gain)
+	}
+	if l.from < l.to {
+		l.curve = c
+	}
+	return l
+}
+
+// common returns the sizes that both variants were measured at, with both means.
+func (l *lead) common() (list [][3]float64) {
+	for _, p := range l.zero.Points {
+		if q := l.copied.Point(p.At); q != nil && p.Mean > 0 && q.Mean > 0 {
+			list = append(list, [3]float64{p.At, p.Mean, q.Mean})
+		}
+	}
+	return list
 }
 
 // evidenceOf returns the result rows on both sides of a crossing.
