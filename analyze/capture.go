@@ -2,12 +2,9 @@ package analyze
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"path"
 	"runtime"
-	"strings"
-	"time"
 
 	"nettrace/pcap"
 	"nettrace/source"
@@ -172,49 +169,4 @@ func (t *trackerFeed) take(p *pcap.Packet) error {
 		return nil
 	}
 	return t.visit(p, h, mark)
-}
-
-// captureFacts tells what capinfos would.
-func captureFacts(i *pcap.Info) []Fact {
-	facts := []Fact{}
-	add := func(name, value string) {
-		if value != "" {
-			facts = append(facts, Fact{name, value})
-		}
-	}
-	for n, f := range i.Interfaces {
-		parts := []string{f.LinkType.String()}
-		if f.Name != "" {
-			parts = append(parts, f.Name)
-		}
-		if f.SnapLen > 0 {
-			parts = append(parts, fmt.Sprintf("snaplen %d", f.SnapLen))
-		}
-		if f.Filter != "" {
-			parts = append(parts, "filter "+f.Filter)
-		}
-		parts = append(parts, unit.Count(f.Packets)+" packets")
-		if f.Dropped > 0 || f.OSDrops > 0 {
-			parts = append(parts, unit.Count(max(f.Dropped, 0)+max(f.OSDrops, 0))+" dropped by the capture")
-		}
-		add(fmt.Sprintf("interface %d", n), strings.Join(parts, ", "))
-	}
-	add("bytes", unit.Bytes(i.Bytes)+" on the link")
-	if i.HasTime && i.Last > i.First {
-		add("rate", unit.Number(float64(i.Packets)/(i.Last-i.First).Seconds())+" packets/s, "+unit.Number(float64(i.Bytes)*8/(i.Last-i.First).Seconds()/1e6)+" Mbit/s")
-		add("last", time.Unix(0, int64(i.Last)).UTC().Format("2006-01-02 15:04:05.000000Z"))
-	}
-	if i.Cut > 0 {
-		add("cut packets", unit.Count(i.Cut)+" by the snap length; their headers are read")
-	}
-	if i.Backwards > 0 {
-		add("clock", unit.Count(i.Backwards)+" packets are earlier than the one before")
-	}
-	if i.Comments > 0 {
-		add("comments", unit.Count(i.Comments))
-	}
-	add("writer", i.Writer)
-	add("system", i.System)
-	add("hardware", i.Hardware)
-	return facts
 }

@@ -1,6 +1,7 @@
 package pcap
 
 import (
+	"fmt"
 	"math"
 	"math/bits"
 
@@ -43,6 +44,25 @@ func pow10(n int) uint64 {
 		p *= 10
 	}
 	return p
+}
+
+// Precision names the unit in which the interface's times are counted.
+func (i *Interface) Precision() string {
+	n := i.Resolution & 0x7f
+	if i.Resolution&0x80 != 0 {
+		return fmt.Sprintf("2^-%d seconds", n)
+	}
+	switch n {
+	case 0:
+		return "seconds"
+	case 3:
+		return "milliseconds"
+	case 6:
+		return "microseconds"
+	case 9:
+		return "nanoseconds"
+	}
+	return fmt.Sprintf("10^-%d seconds", n)
 }
 
 // nanos reports false where the time is outside of what 64 bits of nanoseconds hold (the years 1678 to 2261).

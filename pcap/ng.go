@@ -38,10 +38,13 @@ const (
 	optWriter      = 4
 	optName        = 2 // interface
 	optDescription = 3
+	optSpeed       = 8
 	optResolution  = 9
 	optFilter      = 11
+	optIfaceSystem = 12
 	optFCS         = 13
 	optOffset      = 14
+	optDevice      = 15
 	optFlags       = 2 // packet
 	optPacketDrops = 4
 	optReceived    = 4 // statistics
@@ -127,7 +130,10 @@ func carried(kind uint32) bool {
 
 func (r *Reader) otherBlock(kind uint32) {
 	switch kind {
-	case blockNames, blockSecrets:
+	case blockNames:
+		r.info.Names++
+	case blockSecrets:
+		r.info.Secrets++
 	case blockJournal:
 		r.record++
 	case blockCustom, blockCustomCopy:

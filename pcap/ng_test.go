@@ -123,7 +123,7 @@ func TestSectionsAndInterfaces(t *testing.T) {
 		t.Errorf("comments %q", comments)
 	}
 	i := c.info
-	if i.Format != FormatPcapng || i.Sections != 2 || i.Packets != 6 || i.Comments != 4 || i.Hardware != "EPYC" || i.System != "Linux 6.18.0" || i.Writer != "test" ||
+	if i.Format != FormatPcapng || i.Sections != 2 || i.Packets != 6 || i.Comments != 4 || !slices.Equal(i.Hardware, []string{"EPYC"}) || !slices.Equal(i.System, []string{"Linux 6.18.0"}) || !slices.Equal(i.Writer, []string{"test"}) ||
 		i.First != 6_000_001_000 || i.Last != 105_000_000_007 || i.Backwards != 1 || len(i.Interfaces) != 3 {
 		t.Errorf("info %+v", i)
 	}

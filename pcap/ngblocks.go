@@ -1,5 +1,7 @@
 package pcap
 
+import "slices"
+
 // The methods below read bodies; they report false when a body is too short for its fixed part.
 
 func (r *Reader) sectionHeader(body []byte, order byteOrder) bool {
@@ -11,16 +13,16 @@ func (r *Reader) sectionHeader(body []byte, order byteOrder) bool {
 	}
 	r.state = section{Format: FormatPcapng, Order: order, Base: len(r.info.Interfaces)}
 	for code, value := range options(body[16:], order) {
-		switch {
-		case code == optComment:
+		switch code {
+		case optComment:
 			r.info.Comments++
-		case r.info.Sections > 0:
-		case code == optHardware:
-			r.info.Hardware = string(value)
-		case code == optSystem:
-			r.info.System = string(value)
-		case code == optWriter:
-			r.info.Writer = string(value)
+			r.info.Remarks = also(r.info.Remarks, value)
+		case optHardware:
+			r.info.Hardware = also(r.info.Hardware, value)
+		case optSystem:
+			r.info.System = also(r.info.System, value)
+		case optWriter:
+			r.info.Writer = also(r.info.Writer, value)
 		}
 	}
 	r.info.Sections++
@@ -37,6 +39,13 @@ func (r *Reader) interfaceDescription(body []byte) bool {
 		switch {
 		case code == optComment:
 			r.info.Comments++
+			i.Remarks = also(i.Remarks, value)
+		case code == optIfaceSystem:
+			i.System = text(value)
+		case code == optDevice:
+			i.Hardware = text(value)
+		case code == optSpeed && len(value) == 8:
+			i.Speed = saturated(order.u64(value))
 		case code == optName:
 			i.Name = text(value)
 		case code == optDescription:
@@ -61,6 +70,15 @@ func text(value []byte) string {
 	return string(value[:min(len(value), longest)])
 }
 
+// also adds what another section says, if it is new, to a few of what others said.
+func also(said []string, value []byte) []string {
+	const most = 8
+	if v := text(value); len(said) < most && !slices.Contains(said, v) {
+		return append(said, v)
+	}
+	return said
+}
+
 func (r *Reader) statistics(body []byte) bool {
 	if len(body) < 12 {
 		return false
@@ -71,6 +89,7 @@ func (r *Reader) statistics(body []byte) bool {
 		return true
 	}
 	i := &r.info.Interfaces[number]
+	i.Statistics++
 	for code, value := range options(body[12:], order) {
 		switch {
 		case code == optComment:

@@ -55,7 +55,7 @@ func TestWriterKeeps(t *testing.T) {
 			path := filepath.Join(fixtures, name)
 			before := readFile(t, path)
 			after := readBytes(t, rewrite(t, path, func(*Packet) bool { return true }))
-			if len(after.packets) != len(before.packets) || len(after.warnings()) > 0 || after.info.Writer != "nettrace test" {
+			if len(after.packets) != len(before.packets) || len(after.warnings()) > 0 || !slices.Equal(after.info.Writer, []string{"nettrace test"}) {
 				t.Fatalf("%d packets of %d, written by %q, ledger %+v", len(after.packets), len(before.packets), after.info.Writer, after.ledger)
 			}
 			for n, d := range after.packets {
