@@ -63,8 +63,8 @@ func sampledOverTime(first string) bool {
 // maxColumnName is the longest name of a column: what is longer is a sentence.
 const maxColumnName = 60
 
-// csvHead returns the names of a table's columns and what parts them, nil if the line is no head: a name is no number and
-// no sentence.
+// csvHead returns the names of a table's columns and what parts them, nil if the line is no head: a name is no number, no
+// sentence and no key of a list ("Slot:" of lspci -vm).
 func csvHead(line []byte) (separator byte, names []string) {
 	for _, c := range [...]byte{',', '\t', ';'} {
 		if bytes.IndexByte(line, c) >= 0 {
@@ -77,7 +77,7 @@ func csvHead(line []byte) (separator byte, names []string) {
 	}
 	for _, f := range splitFields(line, separator) {
 		name := unquoted(f)
-		if name == "" || len(name) > maxColumnName || len(strings.Fields(name)) > 4 || kindOf([]byte(name)) != notNumber || strings.ContainsAny(name, "|{}<>") {
+		if name == "" || len(name) > maxColumnName || len(strings.Fields(name)) > 4 || kindOf([]byte(name)) != notNumber || strings.ContainsAny(name, "|{}<>") || name[len(name)-1] == ':' {
 			return 0, nil
 		}
 		names = append(names, name)

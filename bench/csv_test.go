@@ -34,6 +34,7 @@ func TestSniffCSV(t *testing.T) {
 		"1,2\n3,4\n":                         source.No, // no head
 		"a,b\n1,2,3\n":                       source.No,
 		"a,b\n":                              source.No,
+		"Slot:\t00\nRev:\t01\n":              source.No, // a list of keys
 		"well, this is a sentence of mail\n": source.No,
 		"Hi, Jim\n1, 2\n":                    source.Weak, // as good as a table
 		"":                                   source.No,

@@ -33,6 +33,9 @@ func SniffBCC(head []byte) source.Match {
 			return source.No
 		}
 		if line = bytes.TrimRight(line, "\r"); indent(line) >= 2 && len(line) > indent(line) {
+			if bytes.Contains(line, []byte(" : count ")) { // funclatency and funcinterval: a histogram
+				return source.No
+			}
 			return source.Strong
 		}
 		if len(line) > 0 && !bytes.HasPrefix(line, []byte("^C")) {

@@ -247,7 +247,7 @@ func cutCount(line []byte) (stack, count []byte, ok bool) {
 	dots := 0
 	for k, c := range count {
 		switch {
-		case c == '.' && k > 0 && k+1 < len(count):
+		case c == '.' && k > 0:
 			dots++
 		case c < '0' || c > '9':
 			return nil, nil, false

@@ -21,7 +21,7 @@ func TestReadFolded(t *testing.T) {
 		{"counts", "a;b 1\na;b 2\na 3\n", "a 3\na;b 3\n", []EventTotal{{Name: "(none)", Unit: "count", Samples: 6, PeriodSum: 6}}, ""},
 		{"CR LF, blanks, comments", "# x\r\na;b 1  \r\n\r\n  a;c\t2\r\n", "a;b 1\na;c 2\n", []EventTotal{{Name: "(none)", Unit: "count", Samples: 3, PeriodSum: 3}}, ""},
 		{"names with blanks and numbers", "rx queue 0;f 12\nrx queue 0;memcpy@GLIBC_2.2.5 3\n", "rx queue 0;f 12\nrx queue 0;memcpy@GLIBC_2.2.5 3\n", []EventTotal{{Name: "(none)", Unit: "count", Samples: 15, PeriodSum: 15}}, ""},
-		{"decimal fractions", "a;b 31.23\na 6.1\na;b 0.007\na 2\n", "a 8.1\na;b 31.237\n", []EventTotal{{Name: "(none)", Unit: "count", Samples: 39, PeriodSum: 39}}, ""},
+		{"decimal fractions", "a;b 31.23\na 6.1\na;b 0.007\na 2.\n", "a 8.1\na;b 31.237\n", []EventTotal{{Name: "(none)", Unit: "count", Samples: 39, PeriodSum: 39}}, ""},
 		{"marks", "a;b_[k];c_[k] 1\na;d_[i];e_[i] 2\na;f_[j] 3\n", "a;b;c 1\na;d;e 2\na;f 3\n", []EventTotal{{Name: "(none)", Unit: "count", Samples: 6, PeriodSum: 6}}, ""},
 		{"separators and empty frames", "a;--;b 1\na;;b 2\n;a 1\n", "a 1\na;--;b 1\na;b 2\n", []EventTotal{{Name: "(none)", Unit: "count", Samples: 4, PeriodSum: 4}}, ""},
 		{"bad lines", "a;b 1\nno count here\na;b 12V.43\na;b 2\n", "a;b 3\n", []EventTotal{{Name: "(none)", Unit: "count", Samples: 3, PeriodSum: 3}}, "unrecognised-line x2 @2"},

@@ -482,4 +482,7 @@ func TestReadBCC(t *testing.T) {
 	if _, text, _ := bytes.Cut(shared.Read(t, filepath.Join(root, "klockstat.txt")), []byte("\n")); SniffBCC(text) != source.No {
 		t.Error("klockstat is taken for stacks")
 	}
+	if SniffBCC([]byte("Tracing 1 functions for \"f\"... Hit Ctrl-C to end.\n\n     usecs               : count     distribution\n         0 -> 1          : 2        |****|\n")) != source.No {
+		t.Error("a histogram of funclatency is taken for stacks")
+	}
 }

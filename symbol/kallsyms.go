@@ -99,6 +99,9 @@ func parseKallsym(line []byte) (e entry, module string, kind byte, ok bool) {
 	if err != nil || len(address) < 8 {
 		return e, "", 0, false
 	}
+	if letter := rest[0] | ' '; (letter < 'a' || letter > 'z') && letter != '?' { // nm(1)
+		return e, "", 0, false
+	}
 	kind = rest[0]
 	name, where, _ := bytes.Cut(bytes.TrimRight(rest[2:], "\r \t"), []byte("\t"))
 	if len(name) == 0 {
