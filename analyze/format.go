@@ -109,7 +109,7 @@ func Formats() []Format {
 		{Name: "ethtool-S", Kind: Counters, Sniff: coalesce.SniffStatistics, lines: readOutput(coalesce.ReadStatistics), Record: "ethtool -S eth0",
 			Doc: "Counters of an interface by its driver; a pair of them before and after gives rates."},
 		{Name: "proc-net-dev", Kind: Counters, Sniff: coalesce.SniffNetDev, lines: readOutput(coalesce.ReadNetDev), Record: "cat /proc/net/dev",
-			Doc: "Linux counters of all interfaces."},
+			Doc: "Linux counters of all interfaces, also as ifconfig and netstat -i print them."},
 		{Name: "proc-softnet_stat", Kind: Counters, Sniff: coalesce.SniffSoftnet, lines: readOutput(coalesce.ReadSoftnet), Record: "cat /proc/net/softnet_stat",
 			Doc: "Linux counters of packet processing by CPU, of all widths."},
 		{Name: "proc-interrupts", Kind: Interrupts, Sniff: coalesce.SniffInterrupts, lines: readOutput(coalesce.ReadInterrupts), Record: "cat /proc/interrupts",

@@ -2,6 +2,7 @@ package coalesce
 
 import (
 	"bytes"
+	"slices"
 
 	"nettrace/source"
 )
@@ -15,11 +16,11 @@ import (
 // Written by Linux since 2.2 (net/core/net-procfs.c): 16 columns, unsigned long. The name may touch the first number.
 // "drop" is rx_dropped and rx_missed_errors together; counters are named "rx_packets", "tx_drop".
 
-// SniffNetDev recognises /proc/net/dev by its two title lines.
+// SniffNetDev recognises /proc/net/dev by its two title lines, and what net-tools print of it.
 func SniffNetDev(head []byte) source.Match {
 	line, rest := firstLine(head)
 	if !bytes.Contains(line, []byte("Inter-|")) {
-		return source.No
+		return sniffNetTools(line, rest)
 	}
 	if next, _ := firstLine(rest); bytes.Contains(next, []byte("face |bytes")) {
 		return source.Strong
@@ -32,12 +33,25 @@ func netDevColumns() []string {
 		"tx_bytes", "tx_packets", "tx_errs", "tx_drop", "tx_fifo", "tx_colls", "tx_carrier", "tx_compressed"}
 }
 
-// ReadNetDev reads /proc/net/dev.
+// ReadNetDev reads /proc/net/dev, ifconfig or netstat -i.
 func ReadNetDev(l *source.Lines, ledger *source.Ledger) (*Output, error) {
 	out := &Output{Tool: "proc-net-dev", Pos: l.Pos()}
-	if SniffNetDev(l.Head(4096)) != source.Strong || !l.Next() || !l.Next() {
-		return nil, &source.SyntaxError{Pos: out.Pos, Msg: "no /proc/net/dev begins here; \"Inter-|   Receive\" was expected"}
+	head := l.Head(4096)
+	if SniffNetDev(head) != source.Strong {
+		return nil, &source.SyntaxError{Pos: out.Pos, Msg: "no /proc/net/dev begins here; \"Inter-|   Receive\", an interface of ifconfig or the head of netstat -i was expected"}
 	}
+	line, _ := firstLine(head)
+	switch _, long := ifconfigName(line); {
+	case long:
+		readIfconfig(l, ledger, out)
+		out.Interfaces = slices.DeleteFunc(out.Interfaces, func(i InterfaceOutput) bool { return len(i.Counters) == 0 }) // aliases
+		return out, nil
+	case !bytes.Contains(line, []byte("Inter-|")):
+		readShort(l, ledger, out)
+		return out, nil
+	}
+	l.Next()
+	l.Next()
 	for l.Next() {
 		line := l.Bytes()
 		if i, ok := parseNetDev(line, l.Pos()); ok && len(out.Interfaces) < maxItems && l.Complete() {
