@@ -369,6 +369,9 @@ func (p *flamePane) Next(back bool) bool {
 	for len(p.zoomed) > 1 && !p.reachable() {
 		p.zoomed = p.zoomed[:len(p.zoomed)-1]
 	}
+	for n := p.parent(p.at); !p.reachable(); n = p.at { // too narrow to be drawn: into its caller, or into itself
+		p.zoomed = append(p.zoomed, n)
+	}
 	return true
 }
 

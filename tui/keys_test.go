@@ -345,6 +345,19 @@ func TestSearchInStacks(t *testing.T) {
 	d.press("/", "nothing-is-called-so", "enter").shows("0 boxes, 0 % of all")
 }
 
+// TestEveryMatchIsSeen walks through all matches on a narrow screen: each is drawn, however small its share.
+func TestEveryMatchIsSeen(t *testing.T) {
+	root(t)
+	d := start(t, 60, 20, bundle).press("5", "/", "tcp", "enter")
+	pane := d.m.page().(*stacksPage).flame
+	for i := range pane.count + 2 {
+		d.press("n")
+		if !pane.reachable() || d.line() == "" && !strings.Contains(d.screen(), "▸") {
+			t.Fatalf("match %d, %s, is not on the screen:\n%s", i, pane.name(pane.box(pane.at)), d.screen())
+		}
+	}
+}
+
 func TestWalkTheStacks(t *testing.T) {
 	root(t)
 	d := start(t, 120, 40, bundle).press("5")
