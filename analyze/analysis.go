@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"nettrace/anonymize"
 	"nettrace/coalesce"
 	"nettrace/finding"
 	"nettrace/lockstat"
@@ -43,6 +44,8 @@ type Options struct {
 	PayloadBytes int
 	// Marked has Packets and WritePackets take only packets with certain numbers or marks, or of one connection.
 	Marked Marked
+	// Anonymize, if set, has WritePackets write what pcap.Anonymizer makes of the packets.
+	Anonymize *anonymize.Mapping
 	// Progress, if set, is called now and then with the source that is read and the bytes of it that were.
 	Progress func(path string, bytes int64)
 }

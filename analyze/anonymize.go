@@ -25,8 +25,7 @@ const AnonymizedFolder = "recordings"
 // consistent, and their identifiers follow from what they are about now. Ports, names of processes, functions, interfaces
 // and of the files themselves stay.
 func Anonymize(r *Result, m *anonymize.Mapping) {
-	w := rewriting{mapping: m, texts: map[string]string{}}
-	w.learn(r)
+	w := newRewriting(r, m)
 	w.value(reflect.ValueOf(&r.Sources))
 	w.value(reflect.ValueOf(&r.Ledger))
 	w.value(reflect.ValueOf(&r.Models))
@@ -39,6 +38,12 @@ type rewriting struct {
 	mapping *anonymize.Mapping
 	paths   *strings.Replacer
 	texts   map[string]string // what was rewritten already
+}
+
+func newRewriting(r *Result, m *anonymize.Mapping) *rewriting {
+	w := &rewriting{mapping: m, texts: map[string]string{}}
+	w.learn(r)
+	return w
 }
 
 // learn takes from a result what cannot be told from the form of a text.

@@ -16,6 +16,7 @@ import (
 func packetsCommand(e *env) *cobra.Command {
 	var output, color, flags, only, records, to string
 	var connection int64
+	var anonymous anonymizeFlags
 	var verbose bool
 	var payload int
 	cmd := &cobra.Command{
@@ -25,9 +26,11 @@ func packetsCommand(e *env) *cobra.Command {
   nettrace packets fixtures/pcap/rr-4345-wire.pcap 'src host 192.0.2.1 and tcp' -o ndjson
   nettrace packets fixtures/pcap/rr-4345-wire.pcap 'tcp[tcpflags] & tcp-push != 0 and greater 100'
   nettrace packets fixtures/pcap/loss-queue-sender.pcap --flags wireshark
-  nettrace packets fixtures/pcap/loss-queue-sender.pcap --with retransmission,gap --write -`,
+  nettrace packets fixtures/pcap/loss-queue-sender.pcap --with retransmission,gap --write -
+  nettrace packets fixtures/pcap/rr-4345-wire.pcap --anonymize --write -`,
 		Args: cobra.MinimumNArgs(1),
 	}
+	anonymous.add(cmd)
 	cmd.Flags().StringVarP(&output, "output", "o", "text", "text or ndjson")
 	cmd.Flags().StringVar(&flags, "flags", "own", "own: the analysis' verdicts; wireshark: the marks tcp.analysis.* that Wireshark 4.0 makes, its wrong ones included")
 	cmd.Flags().StringVar(&only, "with", "", "only packets with one of these flags of the analysis, separated by commas")
@@ -58,7 +61,14 @@ func packetsCommand(e *env) *cobra.Command {
 			return usage("--records: %v", err)
 		}
 		o := analyze.Options{Stdin: e.stdin, WiresharkFlags: flags == "wireshark", PayloadBytes: payload, Marked: analyze.Marked{Connection: connection, Flags: marks, Records: numbers}}
+		anonymous.begin(e)
+		if anonymous.on && to == "" {
+			return usage("--anonymize: expected --write with it, of which it makes IP and transport headers with other addresses")
+		}
 		if to != "" {
+			if o.Anonymize, err = anonymous.mapping(args[:1]); err != nil {
+				return err
+			}
 			return e.writePackets(cmd, args[0], filter, o, to)
 		}
 		ledger, err := analyze.Packets(cmd.Context(), args[0], filter, o, write)
