@@ -14,6 +14,7 @@ const (
 	etherPPPoE    = 0x8864
 	etherQinQ     = 0x88a8
 	etherBackbone = 0x88e7 // IEEE 802.1ah: a service tag before an Ethernet frame
+	etherFabric   = 0x8903 // Cisco FabricPath: a tag before an Ethernet frame
 	etherVNTag    = 0x8926 // port extenders, before IEEE 802.1BR
 	etherHSR      = 0x892f // ring redundancy (IEC 62439-3)
 	etherETag     = 0x893f // IEEE 802.1BR
@@ -123,6 +124,9 @@ func (h *Header) ether(data []byte, at, end int, kind uint16) {
 			return
 		case etherBackbone:
 			h.ethernet(data, at+4, end)
+			return
+		case etherFabric:
+			h.ethernet(data, at+2, end)
 			return
 		case etherNSH:
 			h.nsh(data, at, end)

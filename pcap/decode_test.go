@@ -102,6 +102,7 @@ func TestDecode(t *testing.T) {
 		{name: "VN-Tag", link: LinkEthernet, data: cat(ether, be16(0x8926), be32(1), be16(0x86dd), over6), v6: true},
 		{name: "ring redundancy", link: LinkEthernet, data: cat(ether, be16(0x892f), be16(60), be16(7), be16(0x0800), over4)},
 		{name: "backbone bridge", link: LinkEthernet, data: cat(ether, be16(0x88e7), be32(7), frame)},
+		{name: "FabricPath", link: LinkEthernet, data: cat(ether, be16(0x8903), be16(64), frame)},
 		{name: "NSH with metadata", link: LinkEthernet, data: cat(ether, be16(0x894f), "\x0f\xc6\x01\x01", be32(1<<8), be32(0), be32(0), be32(0), be32(0), over4)},
 		{name: "FDDI", link: 10, data: cat("\x50", ether, snap(0x0800), over4)},
 		{name: "token ring", link: 6, data: cat("\x10\x40", ether, snap(0x0800), over4)},
@@ -174,6 +175,7 @@ func TestDecode(t *testing.T) {
 		{name: "Teredo", link: LinkRaw, data: ip4(17, -1, 0, udpOf(3544, 8+len(over6), over6)), v6: true, kind: Teredo},
 		{name: "Teredo from its port, with both headers", link: LinkRaw, data: ip4(17, -1, 0, cat(be16(3544), be16(50000), be16(8+21+len(over6)), be16(0), "\x00\x01\x00\x00", "nonce123\x00", "\x00\x00\x00\x01\xc0\x00\x02\x01", over6)), v6: true, kind: Teredo},
 		{name: "MPLS in UDP", link: LinkRaw, data: ip4(17, -1, 0, udpOf(6635, 12+len(over4), cat(be32(100<<12|0x100|64), over4))), kind: MPLSinUDP},
+		{name: "IPv4 in the first fragment of a tunnel", link: LinkRaw, data: ip4(4, -1, 0x2000, over4), kind: IPinIP},
 		{name: "VXLAN in GRE", link: LinkRaw, data: ip4(47, -1, 0, cat("\x00\x00", be16(0x0800), ip4(17, -1, 0, udpOf(4789, 16+len(frame), cat("\x08\x00\x00\x00", be32(1<<8), frame))))), kind: VXLAN},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -352,6 +354,30 @@ func TestTunnelsApart(t *testing.T) {
 	}
 	if len(hashes) != 7 {
 		t.Errorf("%d hashes, want 7", len(hashes))
+	}
+}
+
+// TestTunnelInFragments holds that a packet in a tunnel has the length of its own header where the tunnel's packet was cut
+// into fragments, and only there.
+func TestTunnelInFragments(t *testing.T) {
+	inner := ip4(6, -1, 0, tcpOf(noOpts, "", strings.Repeat("x", 1400)))
+	frame := cat(ether, be16(0x0800), inner)
+	v6 := ip6(6, -1, tcpOf(noOpts, "", strings.Repeat("x", 1400)))
+	for _, c := range []struct {
+		name, data string
+		payload    int
+		fault      Fault
+	}{
+		{"IPv4 in IPv4", ip4(4, -1, 0x2000, inner[:800]), 1400, NoFault},
+		{"IPv6 in GRE", ip4(47, -1, 0x2000, cat("\x00\x00", be16(0x86dd), v6[:800])), 1400, NoFault},
+		{"VXLAN", ip4(17, -1, 0x2000, udpOf(4789, 16+len(frame), cat("\x08\x00\x00\x00", be32(42<<8), frame[:800]))), 1400, NoFault},
+		{"VXLAN over IPv6", ip6(44, -1, cat("\x11\x00", be16(1), be32(9), udpOf(4789, 16+len(frame), cat("\x08\x00\x00\x00", be32(42<<8), frame[:800])))), 1400, NoFault},
+		{"VXLAN in IPv4", ip4(4, -1, 0x2000, ip4(17, 20+16+len(frame), 0, udpOf(4789, 16+len(frame), cat("\x08\x00\x00\x00", be32(42<<8), frame[:800])))), 1400, NoFault},
+		{"a tunnel that is whole", ip4(4, -1, 0, inner[:800]), 800 - 40, LengthAbove},
+	} {
+		if h := decodeAs(LinkRaw, c.data, 0); h.Transport != TCP || h.Payload != c.payload || h.Fault != c.fault || h.Fragment {
+			t.Errorf("%s: transport %d, payload %d, fault %q, fragment %v; want payload %d, fault %q", c.name, h.Transport, h.Payload, h.Fault, h.Fragment, c.payload, c.fault)
+		}
 	}
 }
 

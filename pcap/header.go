@@ -51,6 +51,7 @@ type Header struct {
 	Tunnel     uint32
 	TunnelKind TunnelKind // of the innermost tunnel
 	Tunnels    uint8      // how many
+	inPart     bool       // the packet around this one is the first of its fragments
 	frames     uint8      // Ethernet headers and their like met
 
 	// Valid iff Transport is TCP or UDP.

@@ -43,6 +43,8 @@ func (h *Header) bound(at, end, length, least int) int {
 	case length < least:
 		h.fault(LengthBelow)
 		h.LengthZero = true
+	case at+length > end && h.inPart: // the rest is in the fragments that follow
+		end = at + length
 	case at+length > end:
 		h.fault(LengthAbove)
 	default:

@@ -44,7 +44,7 @@ func (h *Header) inner(kind TunnelKind, id uint32, data []byte, at, end int, eth
 		return
 	}
 	in := Header{
-		Fault: h.Fault, VLAN: h.VLAN, Tags: h.Tags, frames: h.frames,
+		Fault: h.Fault, VLAN: h.VLAN, Tags: h.Tags, frames: h.frames, inPart: h.inPart || h.FirstFrag,
 		Tunnel: mix(mix(h.Tunnel, uint32(kind)), id), TunnelKind: kind, Tunnels: h.Tunnels + 1,
 	}
 	outer := *h

@@ -36,6 +36,7 @@ func (t *shard) acknowledge(c *conn, dir int, s *segment) (f Flags) {
 		sent.acked, sent.una, sent.unaAt = true, ack, s.now
 		return 0
 	}
+	sent.complete(ack)
 	if ack > sent.high && sent.seen {
 		f |= FlagACKUnseen
 		t.picture.ACKUnseen.note(s.packet, s.now, int64(ack-sent.high))

@@ -74,6 +74,7 @@ type direction struct {
 	seen, acked   bool // whether high is from a packet, and una set
 	synSeen       bool
 	finSeen       bool
+	partial       bool // high is where the first fragment of a packet ends: it goes on, to where is not known
 	repeatedSYNs  uint8
 	windowKnown   bool
 	window        uint16 // as last advertised by this end
@@ -85,7 +86,6 @@ type direction struct {
 	options       synOptions
 	signs         signs
 	view          view
-	idents        identifications
 
 	// Counts. Copies are in none but copies.
 	packets, dataPackets, wirePackets, pureACKs uint64
@@ -94,6 +94,7 @@ type direction struct {
 	zeroWindows, superSegments, gaps            uint32
 	largest                                     uint32 // payload
 	vlan                                        uint16
+	idents                                      identifications
 
 	acks    *acks // nil before the first packet that only acknowledges
 	rtt     rtt

@@ -232,8 +232,9 @@ func (t *shard) data(c *conn, dir int, s *segment) (f Flags) {
 	if h.Flags&pcap.PSH == 0 && (h.Payload != s.size || d.mss.even < enoughSegments) {
 		d.mss.observe(h.Payload, s.size, int(h.Options.Length))
 	}
+	d.complete(s.start)
 	jump := 0
-	if d.idents.reliable() && h.HasID {
+	if d.idents.own() && h.HasID {
 		jump = int(int16(h.ID-d.idents.highest)) - 1
 	}
 	switch {
@@ -248,7 +249,7 @@ func (t *shard) data(c *conn, dir int, s *segment) (f Flags) {
 		d.high = max(d.high, s.end)
 		t.timing(d).sent(s, true)
 		if f&FlagReordered == 0 {
-			d.idents.resent(h.ID, s.wire)
+			d.idents.took(h.ID, s.wire)
 		}
 	}
 	t.limited(c, dir, s, f, jump)
@@ -279,12 +280,23 @@ func (t *shard) fresh(c *conn, dir int, s *segment) (f Flags) {
 		c.exchanges.responded(s)
 	}
 	f |= t.write(c, dir, s)
-	d.high = s.end
+	d.high, d.partial = s.end, s.header.Fragment
 	t.timing(d).sent(s, false)
 	if s.header.HasID && s.header.Flags&pcap.SYN == 0 {
-		d.idents.next(s.header.ID, s.wire)
+		d.idents.next(s.header.ID, s.wire, f&FlagGap == 0 && s.now-d.sentAt < timeoutAfter)
 	}
 	return f
+}
+
+// complete takes what is missing behind a first fragment for captured, up to where the next packet or an acknowledgement
+// shows that it ended: the fragments that follow name no ports.
+func (d *direction) complete(end uint64) {
+	const longest = 64 << 10 // an IP packet
+	if d.partial && end > d.high && end-d.high < longest {
+		d.bytes += end - d.high
+		d.unique += end - d.high
+		d.high = end
+	}
 }
 
 // turn ends the message of this direction, since the other one has begun to answer.
@@ -306,6 +318,9 @@ func (t *shard) empty(c *conn, dir int, s *segment) Flags {
 	}
 	if d.answers(peer, s) {
 		return FlagKeepAliveACK
+	}
+	if s.header.HasID {
+		d.idents.took(s.header.ID, 1)
 	}
 	c.exchanges.acknowledged(dir)
 	return 0

@@ -274,6 +274,34 @@ func TestNearLimits(t *testing.T) {
 	}
 }
 
+// TestSharedIdentifications holds that numbers which a host gave to packets of other connections prove no loss: silence stays
+// what it was, and what only numbers tell from idleness counts as such.
+func TestSharedIdentifications(t *testing.T) {
+	for file, want := range map[string]string{
+		"limit-app-idle-receiver.pcap": "share_application",
+		"limit-timeout-receiver.pcap":  "share_application",
+	} {
+		packets := packetsOf(t, filepath.Join(fixtures, file))
+		elsewhere, last := [2]uint16{}, [2]unit.Nanos{}
+		for i := range packets {
+			h, now := &packets[i].header, packets[i].packet.Time
+			from := 0
+			if h.SrcPort == 5001 {
+				from = 1
+			}
+			if idle := now - last[from]; last[from] > 0 { // others send all the time, and now and then between two of a burst
+				elsewhere[from] += uint16(min(idle/(10*unit.Millisecond), 100)) + uint16(mix(uint64(i), 3)%3/2)
+			}
+			last[from] = now
+			h.ID += elsewhere[from]
+		}
+		c, _ := track(packets)
+		if f := limitedBy(t, c); f.Measures[0].Name != want || shares(&f)["timeout"] != 0 {
+			t.Errorf("%s: %s", file, f.Summary)
+		}
+	}
+}
+
 // TestSenderClock holds that the tick of a timestamp clock is found.
 func TestSenderClock(t *testing.T) {
 	for _, tick := range []unit.Nanos{unit.Millisecond, 4 * unit.Millisecond, 10 * unit.Millisecond, unit.Microsecond} {

@@ -27,7 +27,7 @@ func LimitedBy() finding.On[*Capture] {
 				{Name: "min-share", Default: 0.5, Unit: "ratio", Doc: "what the first class must have; below it, or if the second is within 0.15, the limits are mixed"},
 				{Name: "notice-share", Default: 0.8, Unit: "ratio", Doc: "share of receiver window, timeout, sending host or loss from which the finding is a notice, as something can be changed about them; own choice"},
 			},
-			FalsePositives: "Pacing and an application that writes on a timer with Nagle's algorithm look alike. A window used up while the path is busy and queued as well is named, but a larger one would only make the queue longer. A flight that was lost before the capture looks like a pause unless IPv4 identifications tell. " +
+			FalsePositives: "Pacing and an application that writes on a timer with Nagle's algorithm look alike. A window used up while the path is busy and queued as well is named, but a larger one would only make the queue longer. A flight that was lost before the capture looks like a pause unless IPv4 identifications tell, which takes a counter of the connection's own. " +
 				"Without the window scale, what ACKs released may have waited for the receiver: it is unknown. Where the capture lacks more than 0.1 % of the data, confidence is low. tshark and tcptrace draw windows but give no verdict.",
 			References: []string{"RFC 4898 (snd-limit states)", "RFC 7661", "RFC 8985", "RFC 9438", "Linux net/ipv4/tcp_output.c: tcp_write_xmit", "Siekkinen et al., A root cause analysis toolkit for TCP, Computer Networks 52(9), 2008"},
 		},
@@ -267,8 +267,12 @@ func limitAdvice(first *portion, t *LimitTimes, sender, receiver string) []findi
 		"sending_host":    fmt.Sprintf("on the %s, look at SO_SNDBUF and net.ipv4.tcp_wmem, SO_MAX_PACING_RATE, the qdisc (tc -s qdisc show dev DEV) and ss -ti (pacing_rate, sndbuf_limited)", sender),
 		"unknown":         "capture the handshake too, at the sender, without losing packets: tcpdump -B 65536 -s 128",
 	}[first.name]
-	if first.name == "application" && t[limitNagle] > first.time/2 {
+	switch {
+	case first.name != "application":
+	case t[limitNagle] > first.time/2:
 		text = fmt.Sprintf("set TCP_NODELAY on the %s's sockets, or write each message with one call (tcp/delayed-ack-stall)", sender)
+	case t[limitPeer] > first.time/2:
+		text = fmt.Sprintf("the %s waits for what the %s sends: look at what the %s's application does between an answer and its next message, and whether it could send several at once", sender, receiver, receiver)
 	}
 	return []finding.Advice{{Text: text, Reference: "tcp(7), ip-route(8), ss(8); RFC 4898"}}
 }

@@ -95,6 +95,27 @@ func TestLackingPackets(t *testing.T) {
 	}
 }
 
+// TestFragments holds that what follows the first fragment of a packet, which alone names the connection, does not count as
+// lacking or lost, and that what lacks otherwise does.
+func TestFragments(t *testing.T) {
+	s := upload(100)
+	for _, n := range []int{23, 45, 203 - 2} { // data packets, the last one too
+		p := &s.packets[n]
+		p.header.Fragment, p.header.FirstFrag = true, true
+		p.header.Payload = 1000
+	}
+	c, _ := track(s.packets)
+	d := &c.Connections[0].Directions[ClientToServer]
+	if c.Totals.MissedBytes != 0 || c.Totals.RetransmittedPackets+c.Totals.ReorderedPackets != 0 || d.Gaps != 0 || d.GoodputBytes != 100*1448 || d.Bytes != 100*1448 {
+		t.Errorf("%d bytes lack, %d gaps, %d bytes, %d of them once, %+v", c.Totals.MissedBytes, d.Gaps, d.Bytes, d.GoodputBytes, c.Totals.Loss)
+	}
+	lacking := append(append([]made{}, s.packets[:61]...), s.packets[62:]...)
+	c, _ = track(lacking)
+	if c.Totals.MissedBytes != 1448 {
+		t.Errorf("%d bytes lack, want 1448", c.Totals.MissedBytes)
+	}
+}
+
 // TestClock holds that late directions and steps back are told.
 func TestClock(t *testing.T) {
 	s := upload(50)

@@ -112,14 +112,16 @@ func (d *direction) restart() {
 type identifications struct {
 	highest           uint16 // in serial order
 	forward, backward uint16 // in-order packets with a small step up, and others
+	shared            uint16 // of forward: steps over numbers that no packet of the connection can have had
 	known             bool
 }
 
 // idStep is how many packets a host may send elsewhere between two of a connection.
 const idStep = 2048
 
-// next notes an in-order packet, which is so many on the wire: each of them takes a number.
-func (n *identifications) next(id uint16, wire int) {
+// next notes an in-order packet, which is so many on the wire: each of them takes a number. adjoins says that it goes on
+// where the last one ended, and too soon behind it for a loss between them to have been repaired.
+func (n *identifications) next(id uint16, wire int, adjoins bool) {
 	last := id + uint16(max(wire, 1)-1)
 	step := int16(id - n.highest)
 	switch {
@@ -128,23 +130,29 @@ func (n *identifications) next(id uint16, wire int) {
 		return
 	case step > 0 && step <= idStep:
 		n.forward++
+		if adjoins && step > 1 {
+			n.shared++
+		}
 	default:
 		n.backward++
 	}
 	n.highest = last
-	if n.forward|n.backward > 1<<14 { // halve both, so that they follow a change
-		n.forward, n.backward = n.forward/2, n.backward/2
+	if n.forward|n.backward > 1<<14 { // halve all, so that they follow a change
+		n.forward, n.backward, n.shared = n.forward/2, n.backward/2, n.shared/2
 	}
 }
 
-// resent notes a retransmission, whose number is the newest.
-func (n *identifications) resent(id uint16, wire int) {
-	if n.known && n.above(id) {
+// took notes a packet that is not in order, or without payload: its number is taken.
+func (n *identifications) took(id uint16, wire int) {
+	if step := int16(id - n.highest); n.known && step > 0 && step <= idStep {
 		n.highest = id + uint16(max(wire, 1)-1)
 	}
 }
 
 // reliable reports whether the identifications tell the order: at least 4 steps seen, at most one in 16 of them wrong.
 func (n *identifications) reliable() bool { return n.forward >= 4 && n.backward*16 <= n.forward }
+
+// own reports whether the connection has a counter of its own, so that a number which is not seen is a packet that is not.
+func (n *identifications) own() bool { return n.reliable() && n.shared*16 <= n.forward }
 
 func (n *identifications) above(id uint16) bool { return int16(id-n.highest) > 0 }
