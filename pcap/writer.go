@@ -65,23 +65,45 @@ func (w *Writer) Write(p *Packet, on *Interface, comments ...string) error {
 	return w.err
 }
 
-// Carry writes a block that Reader.Carry was given. The section is little-endian: of a big-endian one only the headers of
-// secrets are turned; names and custom blocks, which would have to be understood for that, are left out, and it reports
-// false.
+// Carry writes a block that Reader.Carry was given. The section is little-endian: of a big-endian one names and secrets are
+// turned; custom blocks, which only their makers understand, are left out, and it reports false.
 func (w *Writer) Carry(kind uint32, bigEndian bool, body []byte) bool {
-	if len(body) < 8 || bigEndian && kind != blockSecrets {
+	if len(body) < 8 || bigEndian && kind != blockSecrets && kind != blockNames {
 		return false
 	}
 	w.begin(kind)
-	if bigEndian {
+	if bigEndian && kind == blockSecrets { // their type and length, and behind them options
 		w.u32(binary.BigEndian.Uint32(body))
 		w.u32(binary.BigEndian.Uint32(body[4:]))
-		body = body[8:]
+		data := body[8:]
+		end := min((uint64(binary.BigEndian.Uint32(body[4:]))+3)&^3, uint64(len(data)))
+		w.block = append(w.block, data[:end]...)
+		body = data[end:]
+	}
+	if bigEndian {
+		body = w.turned(body)
 	}
 	w.block = append(w.block, body...)
 	w.pad()
 	w.end()
 	return true
+}
+
+// turned writes records of a big-endian section, names or options: each has a kind, a length, and a value that has no
+// order. It returns what is left, which is no record.
+func (w *Writer) turned(b []byte) []byte {
+	for len(b) >= 4 {
+		length := int(binary.BigEndian.Uint16(b[2:]))
+		end := 4 + padded(length)
+		if end > len(b) {
+			break
+		}
+		w.u16(binary.BigEndian.Uint16(b))
+		w.u16(uint16(length))
+		w.block = append(w.block, b[4:end]...)
+		b = b[end:]
+	}
+	return b
 }
 
 // Statistics writes the counters of an interface (a number of the reader's), if a packet of it was written and it has any.

@@ -199,7 +199,20 @@ func TestWriterCarries(t *testing.T) {
 	}
 	var out bytes.Buffer
 	w := NewWriter(&out, "test")
-	if w.Carry(blockNames, true, make([]byte, 8)) || !w.Carry(blockSecrets, true, []byte{0, 0, 0, 1, 0, 0, 0, 4, 'a', 'b', 'c', 'd'}) {
-		t.Error("of a big-endian section secrets can be carried, names cannot")
+	if w.Carry(blockCustom, true, make([]byte, 8)) {
+		t.Error("custom blocks of a big-endian section cannot be carried")
+	}
+	for _, c := range []struct {
+		kind      uint32
+		big, want string
+	}{
+		{blockSecrets, "\x00\x00\x00\x01\x00\x00\x00\x05abcde\x00\x00\x00\x00\x01\x00\x02hi\x00\x00", "\x01\x00\x00\x00\x05\x00\x00\x00abcde\x00\x00\x00\x01\x00\x02\x00hi\x00\x00"},
+		{blockNames, "\x00\x01\x00\x06\xc0\x00\x02\x01a\x00\x00\x00\x00\x00\x00\x00", "\x01\x00\x06\x00\xc0\x00\x02\x01a\x00\x00\x00\x00\x00\x00\x00"},
+	} {
+		out.Reset()
+		w := NewWriter(&out, "test")
+		if !w.Carry(c.kind, true, []byte(c.big)) || w.Flush() != nil || !strings.Contains(out.String(), c.want) {
+			t.Errorf("%#x: carried as %q, want %q", c.kind, out.String(), c.want)
+		}
 	}
 }
