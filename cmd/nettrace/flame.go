@@ -96,6 +96,9 @@ func (e *env) flame(cmd *cobra.Command, args []string, f *flameFlags) error {
 	if err != nil {
 		return err
 	}
+	if f.diff == "" {
+		e.tellOthers(p, form, f.choose.column)
+	}
 	f.svg.Column = f.choose.column
 	style := e.style(f.color, false)
 	switch {

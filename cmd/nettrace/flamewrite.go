@@ -2,20 +2,24 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"nettrace/flame"
 	"nettrace/report"
+	"nettrace/unit"
 )
 
 // flameForm is something that a profile, or the difference of two, can be written as.
 type flameForm struct {
 	name, ending string
+	events       bool // it holds all events, not only one
 	profile      func(io.Writer, *flame.Profile, *flameFlags) error
 	difference   func(io.Writer, *flame.Difference, *flameFlags) error // nil if it cannot show one
 }
@@ -26,7 +30,7 @@ func flameForms() []flameForm {
 		{name: "svg", ending: ".svg",
 			profile:    func(w io.Writer, p *flame.Profile, f *flameFlags) error { return flame.WriteSVG(w, p, f.svg) },
 			difference: func(w io.Writer, d *flame.Difference, f *flameFlags) error { return flame.WriteDiffSVG(w, d, f.svg) }},
-		{name: "html", ending: ".html",
+		{name: "html", ending: ".html", events: true,
 			profile: func(w io.Writer, p *flame.Profile, f *flameFlags) error {
 				return flame.WriteHTML(w, p, f.html())
 			},
@@ -38,9 +42,9 @@ func flameForms() []flameForm {
 				return flame.WriteFolded(w, p, f.choose.column)
 			},
 			difference: func(w io.Writer, d *flame.Difference, f *flameFlags) error { return d.WriteFolded(w, !f.raw) }},
-		{name: "pprof", ending: ".pb.gz",
+		{name: "pprof", ending: ".pb.gz", events: true,
 			profile: func(w io.Writer, p *flame.Profile, _ *flameFlags) error { return p.WritePprof(w) }},
-		{name: "speedscope", ending: ".speedscope.json",
+		{name: "speedscope", ending: ".speedscope.json", events: true,
 			profile: func(w io.Writer, p *flame.Profile, _ *flameFlags) error { return flame.WriteSpeedscope(w, p) }},
 		{name: "json", ending: ".json",
 			profile: func(w io.Writer, p *flame.Profile, f *flameFlags) error {
@@ -76,6 +80,20 @@ func formOf(form, output string) string {
 		}
 	}
 	return form
+}
+
+// tellOthers says on stderr which events are left out where one of several is shown that nobody chose.
+func (e *env) tellOthers(p *flame.Profile, form string, chosen flame.Column) {
+	if len(p.Events) < 2 || chosen.Event != "" || slices.ContainsFunc(flameForms(), func(f flameForm) bool { return f.name == form && f.events }) {
+		return
+	}
+	var others []string
+	for _, x := range p.Events {
+		if x.Name != p.Main() {
+			others = append(others, fmt.Sprintf("%s (%s samples)", x.Name, unit.Count(x.Samples)))
+		}
+	}
+	fmt.Fprintln(e.stderr, "nettrace: "+report.Clean(fmt.Sprintf("%s: shown is %s of %d events; --event chooses another: %s", p.Source, p.Main(), len(p.Events), strings.Join(others, ", "))))
 }
 
 func formNames() string { return listForms(func(f flameForm) string { return f.name }) }
