@@ -88,8 +88,8 @@ func (a *analysis) endCapture() {
 	a.capturing = nil
 }
 
-// Bounds of the goroutines that judge packets: reading and decoding keeps no more than a few of them busy. One alone brings
-// little (a tenth of the time on two cores) for half as much CPU time again, since packets go from one core to the other.
+// Bounds of the goroutines that judge packets: reading and decoding keeps no more than a few of them busy. One alone makes
+// the time a quarter shorter for a third more CPU time, since packets go from one core to the other (docs/performance.md).
 const minWorkers, maxWorkers = 2, 4
 
 // workers is how many goroutines judge packets beside the one that reads, on so many cores; 0 has that one judge them.

@@ -1,6 +1,10 @@
 package tcp
 
 import (
+	"errors"
+	"io"
+	"os"
+	"strconv"
 	"testing"
 
 	"nettrace/pcap"
@@ -95,3 +99,65 @@ func benchmarkAdd(b *testing.B, v *conversation) {
 // One long connection, and many short ones.
 func BenchmarkAddOne(b *testing.B)  { benchmarkAdd(b, makeConversation(1, 500)) }
 func BenchmarkAddMany(b *testing.B) { benchmarkAdd(b, makeConversation(1000, 1)) }
+
+// captureToMeasure is the capture whose packets the benchmarks below take.
+func captureToMeasure(b *testing.B) string {
+	path := os.Getenv("NETTRACE_CAPTURE")
+	if path == "" {
+		b.Skip("NETTRACE_CAPTURE names no capture")
+	}
+	return path
+}
+
+// BenchmarkWorkers judges the capture NETTRACE_CAPTURE at once, and on another goroutine.
+func BenchmarkWorkers(b *testing.B) {
+	path := captureToMeasure(b)
+	for _, workers := range []int{0, 1} {
+		b.Run(strconv.Itoa(workers), func(b *testing.B) {
+			for b.Loop() {
+				sharded(b, path, workers, judgedAtOnce)
+			}
+		})
+	}
+}
+
+// BenchmarkFloor reads the capture NETTRACE_CAPTURE, decodes its packets and hashes their ends: the least that an analysis
+// of connections costs.
+func BenchmarkFloor(b *testing.B) {
+	path, sum := captureToMeasure(b), uint32(0)
+	for b.Loop() {
+		for src, err := range source.Walk([]string{path}, nil, new(source.Ledger)) {
+			if err != nil {
+				b.Fatal(err)
+			}
+			sum += floor(b, src.Input)
+		}
+	}
+	if sum == 0 {
+		b.Error("no packet was hashed")
+	}
+}
+
+func floor(b *testing.B, in *source.Input) (sum uint32) {
+	r, err := pcap.NewReader(in, new(source.Ledger))
+	if err != nil {
+		b.Fatal(err)
+	}
+	var h pcap.Header
+	var k key
+	connections := newTable()
+	for {
+		p, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return sum
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+		h.Decode(p)
+		if h.Transport == pcap.TCP {
+			k.set(&h)
+			sum ^= connections.hash(&k)
+		}
+	}
+}

@@ -18,6 +18,7 @@ const none unit.Nanos = -1 << 62
 // does.
 type conn struct {
 	flow
+	_                [8]byte // to the end of a cache line, since another core may write what follows
 	began            beginning
 	reset, evicted   bool
 	portReused       bool
@@ -31,12 +32,14 @@ type conn struct {
 	copies           copies
 	exchanges        *exchanges // nil before the first request
 	events           *events
+	addresses        uint64  // sum of the words of both, for partialSum
+	_                [8]byte // to the end of a cache line
 }
 
 // begin makes an empty connection that of its first packet.
 func (c *conn) begin(p *pcap.Packet, h *pcap.Header, now unit.Nanos) {
 	c.start, c.last, c.record, c.offset = now, now, p.Record, p.Offset
-	c.syn, c.synACK, c.ack = none, none, none
+	c.syn, c.synACK, c.ack, c.addresses = none, none, none, addressSum(h)
 	c.dir[0].waits.scale, c.dir[1].waits.scale = -1, -1
 	switch {
 	case h.Flags&pcap.SYN == 0:

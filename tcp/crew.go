@@ -11,9 +11,10 @@ import (
 const (
 	// judgedAtOnce is how many packets are judged before goroutines are worth their start.
 	judgedAtOnce = 8192
-	// batchSteps is how many steps are handed over at once: enough that handing over costs little for each, few enough that
-	// they stay in the second-level cache. batches are in use at most.
-	batchSteps, batches = 512, 4
+	// batchSteps is how many steps are handed over at once: enough that handing over costs little for each. batches are in
+	// use at most, 1 MiB of steps: one that is filled again has left the caches of the core that read it last, which is cheaper
+	// than to take it from there.
+	batchSteps, batches = 512, 32
 )
 
 // crew judges packets on goroutines, one for each shard. Steps of one connection stay in order, since its shard takes them
@@ -22,37 +23,19 @@ type crew struct {
 	queues []chan *batch
 	empty  chan *batch
 	now    *batch // being filled
-	slot   *step  // the next one in it
 	wait   sync.WaitGroup
 	free   func(*conn)
 }
 
 // batch is a run of steps. Every worker goes through it and takes its own.
 type batch struct {
-	steps [batchSteps]step
-	n     int
-	ended []*conn      // by its steps
-	left  atomic.Int32 // workers that have not finished with it
-}
-
-// step is a packet to judge, or the end of a connection.
-type step struct {
-	conn     *conn
-	end      unit.Nanos // of a connection that ends: the time of the capture
-	ends     bool
-	shard    uint8
-	dir      uint8
-	timed    bool
-	checksum pcap.Checksum
-	flags    Flags
-	link     pcap.LinkType
-	sent     pcap.Direction
-	port     int32
-	wireLen  int32
-	now      unit.Nanos
-	record   int64
-	offset   int64
-	header   pcap.Header
+	steps          [batchSteps]step
+	n              int
+	based          bool
+	record, offset int64 // if it is, from which on those of its steps count
+	odd            []odd
+	ended          []*conn      // by its steps
+	left           atomic.Int32 // workers that have not finished with it
 }
 
 // hire starts the workers. Connections that there are already stay with the first shard.
@@ -82,25 +65,24 @@ func (w *crew) shardOf(hash uint32) uint8 {
 }
 
 func (w *crew) work(queue chan *batch, own uint8, s *shard) {
+	var p pcap.Packet
+	var h pcap.Header
 	for b := range queue {
 		for i := range b.steps[:b.n] {
-			if b.steps[i].shard == own {
-				b.steps[i].take(s)
+			x := &b.steps[i]
+			switch {
+			case x.shard != own:
+			case x.odd > 0:
+				b.odd[x.odd-1].take(s, x)
+			default:
+				x.restore(b, &p, &h)
+				s.take(x.conn, x.dir(), 0, &segment{packet: &p, header: &h, now: x.now, timed: x.has&hasTime != 0})
 			}
 		}
 		if b.left.Add(-1) == 0 {
 			w.empty <- b
 		}
 	}
-}
-
-func (x *step) take(t *shard) {
-	if x.ends {
-		t.finish(x.conn, x.end)
-		return
-	}
-	p := pcap.Packet{Record: x.record, Offset: x.offset, WireLen: int(x.wireLen), Tap: int(x.port), LinkType: x.link, Direction: x.sent}
-	t.take(x.conn, int(x.dir), x.flags, &segment{packet: &p, header: &x.header, now: x.now, timed: x.timed, checksum: x.checksum})
 }
 
 // hand gives the batch to the workers.
@@ -113,29 +95,38 @@ func (w *crew) hand() {
 
 // packet has a packet judged.
 func (w *crew) packet(c *conn, dir int, f Flags, s *segment) {
-	x, p := w.slot, s.packet
-	x.conn, x.shard, x.ends, x.dir, x.timed, x.checksum, x.flags, x.now = c, c.shard, false, uint8(dir), s.timed, s.checksum, f, s.now
-	x.record, x.offset, x.wireLen, x.port, x.link, x.sent = p.Record, p.Offset, int32(p.WireLen), int32(p.Tap), p.LinkType, p.Direction
-	x.header = *s.header // not decoded in place: the step's memory is with the other core, and must not be waited for
+	b := w.now
+	x := &b.steps[b.n]
+	x.conn, x.shard, x.now, x.has = c, c.shard, s.now, uint8(dir)
+	if s.timed {
+		x.has |= hasTime
+	}
+	if b.plain(s, f) {
+		x.hold(b, s)
+	} else {
+		o := b.more(x)
+		o.header, o.packet, o.checksum, o.flags, o.ends = *s.header, *s.packet, s.checksum, f, false
+		o.packet.Data = nil
+	}
 	w.advance()
 }
 
 // finish has a connection summed. It is given back when the batch is done.
 func (w *crew) finish(c *conn, end unit.Nanos) {
-	x := w.slot
-	x.conn, x.shard, x.ends, x.end = c, c.shard, true, end
-	w.now.ended = append(w.now.ended, c)
+	b := w.now
+	x := &b.steps[b.n]
+	x.conn, x.shard, x.now = c, c.shard, end
+	b.more(x).ends = true
+	b.ended = append(b.ended, c)
 	w.advance()
 }
 
 // advance goes on to the next step.
 func (w *crew) advance() {
-	if w.now.n++; w.now.n < batchSteps {
-		w.slot = &w.now.steps[w.now.n]
-		return
+	if w.now.n++; w.now.n == batchSteps {
+		w.hand()
+		w.begin(<-w.empty)
 	}
-	w.hand()
-	w.begin(<-w.empty)
 }
 
 // begin fills a batch that is new or done with.
@@ -143,8 +134,8 @@ func (w *crew) begin(b *batch) {
 	for _, c := range b.ended {
 		w.free(c)
 	}
-	b.ended, b.n = b.ended[:0], 0
-	w.now, w.slot = b, &b.steps[0]
+	b.ended, b.odd, b.n, b.based = b.ended[:0], b.odd[:0], 0, false
+	w.now = b
 }
 
 // dismiss waits until all is judged.

@@ -94,6 +94,7 @@ func TestWorkersChangeNothingAtTheBounds(t *testing.T) {
 		}
 		slices.SortStableFunc(all, func(a, b made) int { return cmp.Compare(a.packet.Time, b.packet.Time) })
 		o := Options{MaxConnections: rapid.IntRange(1, 8).Draw(t, "live"), MaxKept: rapid.IntRange(1, 8).Draw(t, "kept"), MaxServers: rapid.IntRange(1, 4).Draw(t, "servers")}
+		apart := rapid.SampledFrom([]int64{100, 3 << 30}).Draw(t, "bytes apart") // other packets may lie between
 		run := func(workers int) string {
 			var ledger source.Ledger
 			o.Workers = workers
@@ -101,7 +102,7 @@ func TestWorkersChangeNothingAtTheBounds(t *testing.T) {
 			tracker.atOnce = rapid.Int64Range(0, 40).Draw(t, "at once")
 			for i := range all {
 				p := all[i].packet
-				p.Record = int64(i + 1)
+				p.Record, p.Offset = int64(i+1), int64(i)*apart
 				tracker.Add(&p, &all[i].header)
 			}
 			return text(t, []any{tracker.Finish(), ledger.Entries()})

@@ -121,7 +121,10 @@ func (e *events) list() []Event {
 }
 
 // pool hands out structs that are used again.
-type pool[T any] struct{ free []*T }
+type pool[T any] struct {
+	free []*T
+	slab []T
+}
 
 func (p *pool[T]) take() *T {
 	if n := len(p.free); n > 0 {
@@ -129,7 +132,20 @@ func (p *pool[T]) take() *T {
 		p.free = p.free[:n-1]
 		return x
 	}
-	return new(T)
+	if len(p.slab) == 0 {
+		p.slab = slab[T]()
+	}
+	x := &p.slab[0]
+	p.slab = p.slab[1:]
+	return x
+}
+
+// slab returns new structs. They are written before they are read, since the system maps a page of memory twice that is
+// read first, and the second time makes the other cores wait.
+func slab[T any]() []T {
+	s := make([]T, 64)
+	clear(s)
+	return s
 }
 
 func (p *pool[T]) give(x *T) {

@@ -98,7 +98,7 @@ func (t *Tracker) take() *conn {
 		return c
 	}
 	if len(t.slab) == 0 {
-		t.slab = make([]conn, 64)
+		t.slab = slab[conn]()
 	}
 	c := &t.slab[0]
 	t.slab = t.slab[1:]

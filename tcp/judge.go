@@ -17,7 +17,7 @@ func (t *shard) judge(c *conn, dir int, s *segment) Flags {
 		return FlagCopy
 	}
 	d.seen = true
-	d.signs.look(s)
+	d.signs.look(s, c.addresses)
 	d.tally(s)
 	var f Flags
 	if h.Flags&pcap.SYN != 0 {

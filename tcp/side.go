@@ -24,7 +24,7 @@ const lookAt = 16
 // passed the capture.
 const ethernetMin = 60
 
-func (g *signs) look(s *segment) {
+func (g *signs) look(s *segment, addresses uint64) {
 	if g.looked >= lookAt {
 		return
 	}
@@ -34,7 +34,7 @@ func (g *signs) look(s *segment) {
 	}
 	g.looked++
 	if h.Payload <= s.size { // GRO leaves the partial checksum in merged packets too
-		if h.Checksum == partialSum(h) {
+		if h.Checksum == partialSum(h, addresses) {
 			g.partial++
 		} else {
 			g.complete++
@@ -59,12 +59,8 @@ func (g *signs) look(s *segment) {
 
 // partialSum returns the checksum that a sender with checksum offload leaves to the device to complete: the folded sum of
 // the pseudo-header, not complemented (Linux, __tcp_v4_send_check).
-func partialSum(h *pcap.Header) uint16 {
-	var sum uint64
-	for i := 0; i < 16; i += 2 {
-		sum += uint64(h.Src[i])<<8 | uint64(h.Src[i+1])
-		sum += uint64(h.Dst[i])<<8 | uint64(h.Dst[i+1])
-	}
+func partialSum(h *pcap.Header, addresses uint64) uint16 {
+	sum := addresses
 	const protocolTCP, tcpHeader = 6, 20
 	length := uint64(tcpHeader + int(h.Options.Length) + h.Payload)
 	sum += protocolTCP + length>>16 + length&0xffff
@@ -72,6 +68,15 @@ func partialSum(h *pcap.Header) uint16 {
 		sum = sum>>16 + sum&0xffff
 	}
 	return uint16(sum)
+}
+
+// addressSum adds up the words of both addresses.
+func addressSum(h *pcap.Header) (sum uint64) {
+	for i := 0; i < 16; i += 2 {
+		sum += uint64(h.Src[i])<<8 | uint64(h.Src[i+1])
+		sum += uint64(h.Dst[i])<<8 | uint64(h.Dst[i+1])
+	}
+	return sum
 }
 
 // Side is where a connection was captured.
