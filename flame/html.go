@@ -98,7 +98,7 @@ func WriteHTML(w io.Writer, p *Profile, o HTMLOptions) error {
 	if err != nil {
 		return err
 	}
-	view := &pageView{Facts: strings.Join(recorded(p, l), ", ")}
+	view := &pageView{Facts: Clean(strings.Join(recorded(p, l), ", "))}
 	view.top(top)
 	if err := view.picture(l, o.Colours, o.Icicle); err != nil {
 		return err

@@ -55,7 +55,7 @@ func (v *pageView) changes(d *Difference) {
 	v.Head = []pageColumn{{"function", "function", false}, {"self-change", "self change", true}, {"self-base", "self in base", true}, {"self-other", "self in other", true},
 		{"total-change", "total change", true}, {"total-base", "total in base", true}, {"total-other", "total in other", true}, {"verdict", "verdict", false}}
 	change := func(delta float64) pageCell {
-		return pageCell{signed(unit.Format(delta/float64(d.Scale), d.Unit), delta), true}
+		return pageCell{signed(unit.Format(delta/float64(d.Scale), Clean(d.Unit)), delta), true}
 	}
 	value := func(v int64) pageCell { return pageCell{d.quantity(v), true} }
 	for i := range d.Functions[:min(len(d.Functions), plainRows)] {

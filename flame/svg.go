@@ -279,6 +279,7 @@ func (s *svg) value(v int64) string { return Quantity(v, s.layout.Scale, s.layou
 
 // Quantity prints a value of a profile, a layout or a table with its unit.
 func Quantity(value, scale int64, of string) string {
+	of = Clean(of)
 	if scale > 1 {
 		return decimal(value, scale) + " " + of
 	}

@@ -79,7 +79,7 @@ func (w *scopeWriter) event(i int) {
 		sums[key] = sum(sums[key], value)
 	}
 	slices.SortFunc(stacks, slices.Compare)
-	w.printf("\n{\"type\":\"sampled\",\"name\":%s,\"unit\":%s,\"startValue\":0,\"endValue\":%s,\"samples\":[", quoted(e.Name), quoted(scopeUnit(e.Unit)), decimal(total, w.profile.Scale))
+	w.printf("\n{\"type\":\"sampled\",\"name\":%s,\"unit\":%s,\"startValue\":0,\"endValue\":%s,\"samples\":[", quoted(Clean(e.Name)), quoted(scopeUnit(e.Unit)), decimal(total, w.profile.Scale))
 	for i, stack := range stacks {
 		w.comma(i)
 		w.stack(stack)
