@@ -192,15 +192,29 @@ func (r *netperf) migrated(line []byte) bool {
 	if !r.waiting || !r.headOpen || len(r.held) > 0 {
 		return false
 	}
-	if _, _, ok := keyValue(line); ok || len(omniColumns(line)) > 0 {
+	if _, _, ok := keyValue(line); ok {
 		return true
 	}
-	if s := stackAt(line, source.Pos{}); s == nil || len(s.starts) < 2 { // a lone word can be of wrapped classic heads
+	columns := len(omniColumns(line))
+	if s := stackAt(line, source.Pos{}); columns == 0 && (s == nil || len(s.starts) < 2) { // a lone word can be of wrapped classic heads
 		return false
 	}
 	r.lines.Back()
-	found := isStack(r.lines.Head(headBytes))
+	head := r.lines.Head(headBytes)
+	found := isStack(head)
+	if columns > 0 {
+		found = isCSV(head, columns)
+	}
 	return r.lines.Next() && found
+}
+
+// isCSV reports whether a line of as many values follows on the first one; a single value that is no number can be a word
+// of classic heads that somebody wrapped.
+func isCSV(head []byte, columns int) bool {
+	_, rest, _ := bytes.Cut(head, []byte("\n"))
+	line, _, _ := bytes.Cut(rest, []byte("\n"))
+	values := splitCSV(bytes.TrimSpace(line))
+	return len(values) == columns && (columns > 1 || kindOf([]byte(values[0])) != notNumber)
 }
 
 // omniLine takes a line of an omni output.

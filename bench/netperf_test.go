@@ -512,6 +512,8 @@ func TestMigratedTestsWithOmniForms(t *testing.T) {
 		"human":            {"MIGRATED TCP REQUEST/RESPONSE" + from + "Throughput Throughput\n           Units\n\n\n48847.55   Trans/s\n", []Run{rr}, nil},
 		"then a classic":   {"MIGRATED TCP REQUEST/RESPONSE" + from + "THROUGHPUT=48847.55\nrather than:\nMIGRATED TCP REQUEST/RESPONSE" + from + row, []Run{rr, classic}, nil},
 		"no rate":          {"MIGRATED TCP REQUEST/RESPONSE" + from + "P99_LATENCY=42\n", nil, []string{"cut-input"}},
+		"wrapped heads":    {"MIGRATED TCP REQUEST/RESPONSE" + from + "Local /Remote Socket Size Request Resp. Elapsed Trans. Send Recv Size Size Time\nRate\nbytes Bytes bytes bytes secs. per sec 16384 87380 1 1 10.00 9000.50\n", []Run{classic}, nil},
+		"one column":       {"MIGRATED TCP REQUEST/RESPONSE" + from + "Throughput\n48847.55\n", []Run{rr}, nil},
 		"heads of classic": {"MIGRATED TCP REQUEST/RESPONSE" + from + row, []Run{classic}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -85,7 +85,7 @@ func matched(l *Layout, passes func(string) bool) (share float64, boxes int) {
 	return l.Share(total), boxes
 }
 
-const hostileName = "</script><script>window.pwned = 1</script><img src=x onerror=\"window.pwned = 1\">]]>'\"&lt\u202e\x1b[31m"
+const hostileName = "</script><script>window.pwned = 1</script><img src=x onerror=\"window.pwned = 1\">]]>'\"&lt\u202e\a[31m"
 
 func hostileProfile(t testing.TB) *Profile {
 	t.Helper()

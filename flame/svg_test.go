@@ -176,7 +176,7 @@ func TestOddNames(t *testing.T) {
 	for _, b := range picture.Frames.Boxes {
 		names[b.name()] = true
 	}
-	for _, want := range []string{"</script><script>alert(1)</script>", "a]]>b", `it's "quoted" & &amp`, "bell\u2407escape\u241b[31m", "\ufffdgnp.exe", "bad \ufffd utf-8", "100%% of %s", "µs→irq"} {
+	for _, want := range []string{"</script><script>alert(1)</script>", "a]]>b", `it's "quoted" & &amp`, "bell\u2407escape", "\ufffdgnp.exe", "bad \ufffd utf-8", "100%% of %s", "µs→irq"} {
 		if !names[want] {
 			t.Errorf("no %q in %v", want, names)
 		}

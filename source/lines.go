@@ -20,14 +20,15 @@ type Lines struct {
 	// beginning of a line). Decoders whose own lines may be damaged ask it to tell damage from the next output.
 	Foreign func(head []byte) bool
 
-	in     *Input
-	ledger *Ledger
-	line   int
-	size   int // bytes of the current line in the buffer, consumed by the next call
-	cur    []byte
-	plain  []byte // the current line, where it had to be freed of what a terminal acts on
-	quote  []byte // prefix that all lines of a quoted output carry
-	eol    bool
+	in      *Input
+	ledger  *Ledger
+	line    int
+	size    int // bytes of the current line in the buffer, consumed by the next call
+	cur     []byte
+	plain   []byte // the current line, where it had to be freed of what a terminal acts on
+	escaped int    // the last line that had escapes of a terminal
+	quote   []byte // prefix that all lines of a quoted output carry
+	eol     bool
 }
 
 // NewLines reads in as lines and enters cut lines into the ledger.
@@ -66,12 +67,17 @@ func (l *Lines) Next() bool {
 		}
 		cur = rest
 	}
-	if bytes.IndexByte(cur, escape) >= 0 {
+	escapes := bytes.IndexByte(cur, escape) >= 0
+	if escapes {
 		l.plain = unterminal(cur, l.plain)
 		cur = l.plain
 	}
 	l.line++
 	l.size, l.cur = n, cur
+	if escapes && l.line > l.escaped {
+		l.escaped = l.line
+		l.ledger.Add("terminal-escapes", Note, l.Pos(), 1, "what only a terminal acts on (colours, titles) is taken off the line")
+	}
 	if !l.eol && n == maxLine {
 		l.ledger.Add("long-line", Warning, l.Pos(), 1, "the line is longer than 4 MiB; it is read as several lines")
 	}

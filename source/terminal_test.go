@@ -1,6 +1,9 @@
 package source
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestLinesWithoutWhatATerminalActsOn(t *testing.T) {
 	for text, want := range map[string]string{
@@ -25,5 +28,18 @@ func TestLinesWithoutWhatATerminalActsOn(t *testing.T) {
 		if !l.Next() || string(l.Bytes()) != want || !l.Next() || string(l.Bytes()) != "next" {
 			t.Errorf("behind %q stands %q", text, l.Bytes())
 		}
+	}
+}
+
+// TestTerminalEscapesAreTold: each line that had some counts once, also if it is put back.
+func TestTerminalEscapesAreTold(t *testing.T) {
+	var ledger Ledger
+	l := NewLines(NewInput("x", strings.NewReader("\x1b[1ma\nb\n\x1b]0;t\ac\n")), &ledger)
+	for l.Next() {
+		l.Back()
+		l.Next()
+	}
+	if got := ledger.Entries(); len(got) != 1 || got[0].Name != "terminal-escapes" || got[0].Count != 2 || got[0].Severity != Note {
+		t.Errorf("the ledger says %v", got)
 	}
 }

@@ -118,11 +118,12 @@ func Percent(ratio float64) string {
 	}
 }
 
-// Bytes prints a size in units of 1000: 650 B, 65.2 kB, 1.03 GB.
+// Bytes prints a size in units of 1000: 652 kB, 1.03 GB. Below 100,000 every byte is told (4,345 B), since one more than
+// a multiple of the MSS, or than a buffer, is another case.
 func Bytes(n int64) string {
 	v := math.Abs(float64(n))
-	if v < 1000 {
-		return strconv.FormatInt(n, 10) + " B"
+	if v < 100_000 {
+		return Count(n) + " B"
 	}
 	suffix := 0
 	for v >= 999.5 && suffix < 5 {
