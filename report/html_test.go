@@ -153,7 +153,7 @@ func TestPageIsKeptSmall(t *testing.T) {
 			t.Errorf("limit %d: the page does not say what it lacks", limit)
 		}
 	}
-	if err := HTML(&bytes.Buffer{}, r, HTMLOptions{MaxBytes: 1000}); err == nil || !strings.Contains(err.Error(), "allowed are 1.00 kB") {
+	if err := HTML(&bytes.Buffer{}, r, HTMLOptions{MaxBytes: 1000}); err == nil || !strings.Contains(err.Error(), "allowed are 1,000 B") {
 		t.Errorf("a page of 1000 bytes: %v", err)
 	}
 }
