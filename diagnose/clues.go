@@ -159,14 +159,15 @@ func (t *told) limitedSockets() (clues []clue) {
 		for i := range h.Sockets {
 			s := &h.Sockets[i]
 			for _, limit := range []struct {
-				time unit.Nanos
-				what string
-			}{{s.RwndLimited, receiverLimit}, {s.SndbufLimited, senderLimit}} {
+				time          unit.Nanos
+				what, measure string
+			}{{s.RwndLimited, "the receiver's window", "share_receiver_window"}, {s.SndbufLimited, "its send buffer", shareSendBuffer}} {
 				share := float64(limit.time) / float64(max(1, s.Busy))
 				if !s.Known || s.Busy < 100*unit.Millisecond || share < t.params[minShare] {
 					continue
 				}
 				clues = append(clues, clue{Subject: finding.Subject{Kind: "socket", Key: s.Local + " " + s.Peer, Name: s.Local + " > " + s.Peer}, Effect: finding.Effect{Lost: limit.time, Share: min(1, share)},
+					Measures: []finding.Measure{{Name: limit.measure, Value: share, Unit: "ratio"}},
 					Summary:  fmt.Sprintf("%s > %s waited for %s in %s of the time that it had data (ss)", s.Local, s.Peer, limit.what, unit.Percent(share)),
 					Evidence: []finding.Evidence{finding.At(s.Pos, "busy %v, waiting for %s %v", s.Busy, limit.what, limit.time)}})
 			}
@@ -175,10 +176,8 @@ func (t *told) limitedSockets() (clues []clue) {
 	return clues
 }
 
-const (
-	receiverLimit = "the receiver's window"
-	senderLimit   = "its send buffer"
-)
+// shareSendBuffer is the measure of a socket that waited for its own buffer.
+const shareSendBuffer = "share_send_buffer"
 
 // fullCPUs returns CPUs that were idle for less than a twentieth of the time.
 func (t *told) fullCPUs() (clues []clue) {

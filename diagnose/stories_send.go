@@ -105,7 +105,8 @@ func socketBuffer() story {
 		},
 		tell: func(t *told) (finding.Finding, bool) {
 			window, buffer := t.worst("window"), t.worst("buffer")
-			if own, _ := window.Measure("share_sending_host"); own >= limitedMostly && !says(senderLimit)(buffer) {
+			own, _ := window.Measure("share_sending_host")
+			if _, ownBuffer := buffer.Measure(shareSendBuffer); own >= limitedMostly && !ownBuffer {
 				return finding.Finding{}, false
 			}
 			return finding.Finding{Subject: window.Subject, Severity: finding.Warning, Effect: buffer.Effect, Summary: "a socket's buffer bounds the rate: " + brief(window) + "; " + brief(buffer), Measures: window.Measures,

@@ -237,8 +237,8 @@ func recordedExchange(r *analyze.Result, e exchange) []figure {
 
 func exchangeScenario(base datapath.Config, w datapath.Workload, recorded []figure) scenario {
 	s := scenario{kind: "exchange", name: w.String(), seeds: datapath.DefaultSeeds}
-	size := func(key, doc string, initial, most int) {
-		s.knobs = append(s.knobs, newKnob(datapath.Setting{Key: key, Values: fmt.Sprintf("1 to %d bytes", most), Doc: doc}, fmt.Sprint(initial)))
+	size := func(key, unit, doc string, initial, most int) {
+		s.knobs = append(s.knobs, newKnob(datapath.Setting{Key: key, Values: fmt.Sprintf("1 to %d %s", most, unit), Doc: doc}, fmt.Sprint(initial)))
 	}
 	values := map[string]string{}
 	for item := range strings.SplitSeq(base.String(), ",") {
@@ -248,9 +248,9 @@ func exchangeScenario(base datapath.Config, w datapath.Workload, recorded []figu
 	for _, k := range datapath.Settings() {
 		s.knobs = append(s.knobs, newKnob(k, values[k.Key]))
 	}
-	size("request", "bytes of a request", w.Request, 1<<20)
-	size("response", "bytes of a response", w.Response, 1<<20)
-	size("depth", "requests outstanding", max(w.Depth, 1), 64)
+	size("request", "bytes", "length of a request", w.Request, 1<<20)
+	size("response", "bytes", "length of a response", w.Response, 1<<20)
+	size("depth", "requests", "how many are outstanding", max(w.Depth, 1), 64)
 	sizes := []string{"request", "response", "depth"}
 	workload := func(k knobs) string {
 		return "rr:" + k.of("request") + "," + k.of("response") + "," + k.of("depth")
