@@ -76,6 +76,15 @@ func (c *Capture) Dropped() (n int64) {
 	return n
 }
 
+// Arrived returns how many packets came to the interfaces: as many as they say, where a file holds a part of what was
+// captured (editcap, a display filter), and at least those that are held or counted as dropped.
+func (c *Capture) Arrived() (n int64) {
+	for _, i := range c.Interfaces {
+		n += max(i.Received, 0)
+	}
+	return max(n, c.Packets.Total+c.Dropped())
+}
+
 // Connection is one TCP connection, and how its parts went.
 type Connection struct {
 	Number       int64          `json:"number"` // from 1, by first packet; Wireshark's stream index plus one

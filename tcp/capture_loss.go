@@ -35,7 +35,7 @@ func judgeCaptureLoss(c *Capture, p finding.Params) (f finding.Finding, ok bool)
 	if !unseen && !counted {
 		return f, false
 	}
-	part, lost := share(missed, missed+c.Totals.GoodputBytes), share(dropped, dropped+c.Packets.Total)
+	part, lost := share(missed, missed+c.Totals.GoodputBytes), share(dropped, c.Arrived())
 	f.Severity = finding.Notice
 	if max(part, lost) >= p["warning-share"] {
 		f.Severity = finding.Warning

@@ -146,3 +146,22 @@ func TestWrongChecksums(t *testing.T) {
 		t.Errorf("%g wrong checksums, want 3", got)
 	}
 }
+
+// TestShareOfDrops: a file that holds a part of a recording does not make the part that was dropped larger.
+func TestShareOfDrops(t *testing.T) {
+	for name, x := range map[string]struct {
+		interfaces []pcap.Interface
+		want       float64
+	}{
+		"counted":                 {[]pcap.Interface{{Received: 1000, Dropped: 10}}, 0.01},
+		"of two":                  {[]pcap.Interface{{Received: 600, Dropped: 10}, {Received: 400, OSDrops: 10}}, 0.02},
+		"received is not counted": {[]pcap.Interface{{Received: -1, Dropped: 10}}, 0.5},
+		"received less than held": {[]pcap.Interface{{Received: 4, Dropped: 10}}, 0.5},
+	} {
+		c := &Capture{Interfaces: x.interfaces}
+		c.Packets.Total = 10
+		if got := measure(t, c, "capture/loss", "dropped_share"); got != x.want {
+			t.Errorf("%s: %g is told to be dropped, want %g", name, got, x.want)
+		}
+	}
+}
