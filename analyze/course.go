@@ -21,7 +21,7 @@ const (
 type follower struct {
 	Series
 	courses [2]course
-	spaces  [2]numbers
+	plotted plotted
 	near    int // packets still to be kept behind a cited one
 }
 
@@ -35,7 +35,7 @@ func (f *follower) cite(record int64) {
 	}
 }
 
-func (f *follower) add(now unit.Nanos, record int64, h *pcap.Header, m tcp.Mark) {
+func (f *follower) add(packet *pcap.Packet, h *pcap.Header, m tcp.Mark, epoch unit.Nanos) {
 	dir := tcp.ClientToServer
 	if m.Reverse {
 		dir = tcp.ServerToClient
@@ -43,10 +43,8 @@ func (f *follower) add(now unit.Nanos, record int64, h *pcap.Header, m tcp.Mark)
 	if h.Flags&pcap.RST != 0 {
 		return // its numbers may be anything
 	}
-	p := Point{Time: now, Record: record, Seq: f.spaces[dir].relative(h.Seq, h.Flags&pcap.SYN != 0), Bytes: int64(h.Payload), ACK: -1, Mark: markOf(m.Flags)}
-	if h.Flags&pcap.ACK != 0 {
-		p.ACK = f.spaces[1-dir].relative(h.Ack, false)
-	}
+	r, record := f.plotted.row(packet, h, m, epoch), packet.Record
+	p := Point{Time: r.Time, Record: record, Seq: r.Seq, Bytes: r.Payload, ACK: r.ACK, Mark: markOf(m.Flags), Edge: r.Edge, SACK: slices.Clone(r.SACK)}
 	if _, cited := slices.BinarySearch(f.Cited, record); cited {
 		f.near = nearby + 1
 		for i := range f.courses {
@@ -63,26 +61,6 @@ func (f *follower) series() Series {
 		s.Directions[dir] = f.courses[dir].finish()
 	}
 	return s
-}
-
-// numbers is a sequence space: it extends 32-bit numbers by the nearest one before.
-type numbers struct {
-	begun bool
-	first uint32
-	last  int64 // relative
-}
-
-// relative returns n less the first number of the space. A SYN takes the number before the first byte.
-func (s *numbers) relative(n uint32, syn bool) int64 {
-	if syn && !s.begun {
-		s.begun, s.first = true, n+1
-		return 0
-	}
-	if !s.begun {
-		s.begun, s.first = true, n
-	}
-	s.last += int64(int32(n - s.first - uint32(s.last)))
-	return s.last
 }
 
 // course thins the packets of one direction as they come.

@@ -79,6 +79,7 @@ func together(a, b []pcap.Interface) []pcap.Interface {
 	sum := slices.Clone(b)
 	for i := range min(len(a), len(b)) {
 		sum[i].Packets += a[i].Packets
+		sum[i].Statistics += a[i].Statistics
 		for _, n := range [][2]*int64{{&sum[i].Received, &a[i].Received}, {&sum[i].Dropped, &a[i].Dropped}, {&sum[i].OSDrops, &a[i].OSDrops}} {
 			if *n[1] >= 0 {
 				*n[0] = max(*n[0], 0) + *n[1]

@@ -41,8 +41,8 @@ type Thinned struct {
 }
 
 // Point is one packet. Sequence and ACK numbers are relative to the first byte of their direction, as Wireshark has them
-// less one, and do not wrap. In JSON it is an array: time, record, sequence number, payload bytes, ACK number, and the mark
-// if there is one.
+// less one, and do not wrap. In JSON it is an array: time, record, sequence number, payload bytes, ACK number, mark, edge
+// and SACK blocks, without what lacks at its end.
 type Point struct {
 	Time   unit.Nanos
 	Record int64
@@ -50,17 +50,30 @@ type Point struct {
 	Bytes  int64
 	ACK    int64  // -1 without one
 	Mark   string // the weightiest of the packet's marks, as tcp.Flags names it
+	Edge   int64  // ACK number and window: how far the other end may send; -1 if the scale of the window is not known
+	SACK   [][2]int64
 }
 
 // MarshalJSON writes the point as an array.
 func (p Point) MarshalJSON() ([]byte, error) {
 	text := fmt.Appendf(nil, "[%d,%d,%d,%d,%d", p.Time, p.Record, p.Seq, p.Bytes, p.ACK)
-	if p.Mark != "" {
+	more := p.Edge >= 0 || len(p.SACK) > 0
+	if p.Mark != "" || more {
 		mark, err := json.Marshal(p.Mark)
 		if err != nil {
 			return nil, err
 		}
 		text = append(append(text, ','), mark...)
+	}
+	if more {
+		text = fmt.Appendf(text, ",%d", p.Edge)
+	}
+	if len(p.SACK) > 0 {
+		blocks, err := json.Marshal(p.SACK)
+		if err != nil {
+			return nil, err
+		}
+		text = append(append(text, ','), blocks...)
 	}
 	return append(text, ']'), nil
 }
@@ -74,7 +87,8 @@ func (p *Point) UnmarshalJSON(text []byte) error {
 	if len(fields) < 5 {
 		return fmt.Errorf("a point of %d numbers; expected time, record, sequence number, bytes, ACK number", len(fields))
 	}
-	for i, to := range []any{&p.Time, &p.Record, &p.Seq, &p.Bytes, &p.ACK, &p.Mark}[:min(len(fields), 6)] {
+	p.Edge = -1
+	for i, to := range []any{&p.Time, &p.Record, &p.Seq, &p.Bytes, &p.ACK, &p.Mark, &p.Edge, &p.SACK}[:min(len(fields), 8)] {
 		if err := json.Unmarshal(fields[i], to); err != nil {
 			return err
 		}
@@ -149,7 +163,7 @@ func follow(ctx context.Context, src *source.Source, followed []*follower) error
 			epoch, started = p.Time-p.Time%unit.Second, true
 		}
 		if f := byNumber[m.Connection]; f != nil && m.Flags&tcp.FlagCopy == 0 {
-			f.add(p.Time-epoch, p.Record, h, m)
+			f.add(p, h, m, epoch)
 		}
 		return nil
 	})

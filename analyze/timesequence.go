@@ -42,7 +42,9 @@ func TimeSequence(ctx context.Context, path string, connection int64, o Options,
 				return nil
 			}
 			rows++
-			return emit(p.row(packet, h, m, epoch))
+			r := p.row(packet, h, m, epoch)
+			r.Flags = m.Flags.Names()
+			return emit(r)
 		})
 		if err == nil && rows == 0 {
 			err = fmt.Errorf("%s: no connection has the number %d; nettrace flows lists them", src.Path, connection)
@@ -88,6 +90,7 @@ func (e *plottedEnd) relative(n uint32) int64 {
 	return near + int64(int32(n-e.first-uint32(near)))
 }
 
+// row takes the next packet. It leaves the names of the flags to who needs them.
 func (p *plotted) row(packet *pcap.Packet, h *pcap.Header, m tcp.Mark, epoch unit.Nanos) *SequenceRow {
 	end, name := 0, "client"
 	if m.Reverse {
@@ -96,7 +99,7 @@ func (p *plotted) row(packet *pcap.Packet, h *pcap.Header, m tcp.Mark, epoch uni
 	own, other := &p.ends[end], &p.ends[1-end]
 	p.sack = p.sack[:0]
 	r := &p.last
-	*r = SequenceRow{Time: packet.Time - epoch, Record: packet.Record, From: name, Payload: int64(h.Payload), ACK: -1, Window: -1, Edge: -1, RTT: -1, Flags: m.Flags.Names()}
+	*r = SequenceRow{Time: packet.Time - epoch, Record: packet.Record, From: name, Payload: int64(h.Payload), ACK: -1, Window: -1, Edge: -1, RTT: -1}
 	if h.Flags&pcap.SYN != 0 {
 		own.opened(h)
 	}
@@ -175,7 +178,7 @@ func (e *plottedEnd) acknowledge(r *SequenceRow) unit.Nanos {
 			rtt = r.Time - e.sent[n].at
 		}
 	}
-	e.sent = append(e.sent[:0], e.sent[n:]...)
+	e.sent = e.sent[n:]
 	if !e.acked {
 		e.acked, e.una = true, r.ACK
 	}

@@ -113,8 +113,8 @@ func TestSysstatAmongOtherTables(t *testing.T) {
 		"12:53:31   \x1b[32;22m     all\x1b[0m\x1b[34;1m      4.15\x1b[0m\x1b[34;1m     70.50\x1b[0m\n"
 	ledger := &source.Ledger{}
 	out, err := ReadSysstat(source.NewLines(source.NewInput("t", strings.NewReader(text)), ledger), ledger)
-	if err != nil || len(ledger.Entries()) > 0 {
-		t.Fatalf("%v, ledger %+v", err, ledger.Entries())
+	if told := ledger.Entries(); err != nil || len(told) != 1 || told[0].Name != "terminal-escapes" {
+		t.Fatalf("%v, ledger %+v", err, told)
 	}
 	got := map[string][]float64{}
 	for _, r := range out.Reported {

@@ -64,10 +64,18 @@ func TestPageInBrowser(t *testing.T) {
 	t.Run("Markdown", func(t *testing.T) {
 		x := browser.Open(t, b)
 		x.Visit(demoPage)
-		got := browser.Value[string](x, `(async () => { let text = ""; navigator.clipboard.writeText = async (t) => { text = t };
-			document.querySelector("article button.copy").click(); await new Promise((r) => setTimeout(r, 50)); return text })()`)
-		if !strings.HasPrefix(got, "## CRITICAL: "+mark(r.Findings[0].Summary)) {
+		copied := func(label string) string {
+			return browser.Value[string](x, `(async () => { let text = ""; navigator.clipboard.writeText = async (t) => { text = t };
+				[...document.querySelectorAll("article button.copy")].find((b) => b.textContent === `+quote(label)+`).click();
+				await new Promise((r) => setTimeout(r, 50)); return text })()`)
+		}
+		if got := copied("copy as Markdown"); !strings.HasPrefix(got, "## CRITICAL: "+mark(r.Findings[0].Summary)) {
 			t.Errorf("copied %.100q", got)
+		}
+		x.Slash()
+		x.Keys("rule:cross")
+		if got, want := copied("copy link"), "#f-"+r.Findings[0].ID+"&q=rule%3Across"; !strings.HasSuffix(got, want) {
+			t.Errorf("copied %q, expected it to end in %s", got, want)
 		}
 		x.Quiet()
 	})
@@ -177,10 +185,24 @@ func searchByKeyboard(x *browser.Tab, demoPage string) {
 	first := browser.Value[string](x, `document.querySelector("article.current").id`)
 	x.Keys(kb.Enter)
 	x.Is("Enter goes to the next match", `document.querySelector("article.current").id !== `+quote(first))
+	x.Keys(kb.ArrowUp)
+	x.Is("arrow up goes back", `document.querySelector("article.current").id === `+quote(first))
+	x.Keys(kb.ArrowDown)
+	x.Is("arrow down goes on", `document.querySelector("article.current").id !== `+quote(first))
 	x.Keys(kb.Escape)
 	x.Is("Esc clears", `document.getElementById("search").value === "" && document.activeElement.id !== "search"`)
 	if n := len(shown()); n != all {
 		x.Errorf("%d findings after Esc; expected %d", n, all)
+	}
+	for query, want := range map[string]string{
+		"!rule:tso sure=high":      `a.dataset.rule !== "tcp/tso-split" && a.dataset.sure === "high"`,
+		"severity!=info sure<high": `a.dataset.severity !== "info" && a.dataset.sure !== "high"`,
+		"subject:tcp_rr !rule:cl":  `a.dataset.subject.includes("TCP_RR") && a.dataset.rule !== "bench/cliff"`,
+	} {
+		x.Slash()
+		x.Keys(query)
+		x.Is(query, `(() => { const all = [...document.querySelectorAll("article.finding")], holds = (a) => `+want+`; return all.every((a) => holds(a) === !a.hidden) && all.some(holds) })()`)
+		x.Keys(kb.Escape)
 	}
 	x.Slash()
 	x.Keys("tcp_sendmsg")
@@ -200,7 +222,7 @@ func searchByKeyboard(x *browser.Tab, demoPage string) {
 	x.Keys(kb.Escape)
 	x.Slash()
 	x.Keys("severity:awful")
-	if count() != "no severity is called awful" {
+	if count() != "no severity is called awful: info, notice, warning, critical" {
 		x.Errorf("a word that is no severity: %q", count())
 	}
 	x.Keys(kb.Escape)

@@ -278,9 +278,10 @@ func (c *laneChart) bar(f *finding.Finding, from, to, top float64) {
 	width := max(to-from, leastBar)
 	from = min(from, c.x.to-width)
 	severity := f.Severity.String()
-	said := severity + ": " + f.Summary
 	name := strings.ToUpper(severity[:1])
-	if full := name + " " + f.Rule; float64(len(full))*pixelsInBar < width-6 {
+	full := name + " " + f.Rule
+	said := full + " (" + severity + "): " + f.Summary // begins with what is to be seen
+	if float64(len(full))*pixelsInBar < width-6 {
 		name = full
 	}
 	c.printf(`<a class="bar %s" href="#f-%s" aria-label="%s"><title>%s</title><rect x="%s" y="%s" width="%s" height="%d" rx="2"/><text x="%s" y="%s">%s</text></a>`+"\n",

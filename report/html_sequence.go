@@ -103,6 +103,8 @@ func (x *extent) number(low, high int64) {
 	x.lowest, x.highest = min(x.lowest, low), max(x.highest, high)
 }
 
+// extent returns the range that is drawn. The window of the other side is in it where that makes what was sent at most
+// half as large.
 func (p *plot) extent(sent, back []analyze.Point) extent {
 	var x extent
 	for _, s := range sent {
@@ -116,6 +118,12 @@ func (p *plot) extent(sent, back []analyze.Point) extent {
 		}
 		x.otherData = x.otherData || b.Bytes > 0
 	}
+	room := 2*x.highest - x.lowest
+	for _, b := range back {
+		if x.numbered && b.Edge >= 0 && b.Edge <= room {
+			x.number(b.ACK, b.Edge)
+		}
+	}
 	return x
 }
 
@@ -127,9 +135,11 @@ func (p *plot) draw() plotView {
 	c := newChart(timeAxis(x.first, x.last), countAxis(float64(x.lowest), float64(x.highest), "sequence number, bytes"), p.said(&x, len(sent), len(back)))
 	c.shade(float64(p.shaded[0]), float64(p.shaded[1]))
 	p.acks(c, back)
+	beyond := p.window(c, back)
 	p.segments(c, sent)
+	p.sacks(c, back)
 	p.responses(c, back)
-	view := plotView{Caption: p.caption(), Legend: p.legend(x.otherData)}
+	view := plotView{Caption: p.caption(), Legend: p.legend(x.otherData, back)}
 	for _, m := range glyphs() {
 		points := sent
 		if m.onACK {
@@ -141,6 +151,9 @@ func (p *plot) draw() plotView {
 	}
 	view.SVG = c.done()
 	view.Notes = thinned(p.detail, course, other)
+	if beyond > 0 {
+		view.Notes = append(view.Notes, fmt.Sprintf("the window reaches up to %s beyond what is drawn", unit.Bytes(beyond)))
+	}
 	return view
 }
 
@@ -195,6 +208,36 @@ func (p *plot) acks(c *chart, back []analyze.Point) {
 	c.path("ack", line.b.String())
 }
 
+// window draws how far the other side lets the sender go, where that is within the plot, and returns how far beyond the
+// plot it reaches.
+func (p *plot) window(c *chart, back []analyze.Point) (beyond int64) {
+	var line steps
+	for _, b := range back {
+		switch {
+		case b.Edge < 0:
+		case float64(b.Edge) <= c.y.high:
+			line.to(c.x.at(float64(b.Time)), c.y.at(float64(b.Edge)))
+		default:
+			beyond = max(beyond, b.Edge-int64(c.y.high))
+		}
+	}
+	c.path("window", line.b.String())
+	return beyond
+}
+
+// sacks draws the blocks that the other side acknowledges selectively.
+func (p *plot) sacks(c *chart, back []analyze.Point) {
+	var bars strings.Builder
+	for _, b := range back {
+		for _, block := range b.SACK {
+			if from, to := max(float64(block[0]), c.y.low), min(float64(block[1]), c.y.high); from < to {
+				fmt.Fprintf(&bars, "M%s %sV%s", px(c.x.at(float64(b.Time))), px(c.y.at(from)), px(c.y.at(to)))
+			}
+		}
+	}
+	c.path(p.class("sack"), bars.String())
+}
+
 // responses marks along the time axis when the other side sent data.
 func (p *plot) responses(c *chart, back []analyze.Point) {
 	var ticks strings.Builder
@@ -235,13 +278,19 @@ func shape(d string) template.HTML {
 	return template.HTML(`<path d="M7 7` + d + `"/>`)
 }
 
-func (p *plot) legend(otherData bool) []legendItem {
+func (p *plot) legend(otherData bool, back []analyze.Point) []legendItem {
 	items := []legendItem{
 		{p.class("segment"), "packet, from its first to its last byte", `<path d="M7 1V13"/>`},
 		{"ack", "ACK number of the other side", `<path d="M0 11H7V4H14"/>`},
 	}
 	if otherData {
 		items = append(items, legendItem{p.class("response"), "data of the other side", `<path d="M7 13v-7"/>`})
+	}
+	if slices.ContainsFunc(back, func(b analyze.Point) bool { return b.Edge >= 0 }) {
+		items = append(items, legendItem{"window", "end of the window that the other side offers", `<path d="M0 7H7V2H14"/>`})
+	}
+	if slices.ContainsFunc(back, func(b analyze.Point) bool { return len(b.SACK) > 0 }) {
+		items = append(items, legendItem{p.class("sack"), "acknowledged selectively (SACK)", `<path d="M7 1V13"/>`})
 	}
 	return items
 }

@@ -96,28 +96,38 @@
   const percent = (share) => (100 * share).toFixed(1) + " %";
 
   // Search. A query is words and terms; a finding matches if all of them do.
-  const severities = ["info", "notice", "warning", "critical"];
+  const ranks = { severity: ["info", "notice", "warning", "critical"], sure: ["low", "medium", "high"] };
   const listed = Map.groupBy(document.querySelectorAll("[data-finding]"), (item) => item.dataset.finding);
   const articles = Array.from(document.querySelectorAll("article.finding"), (el) => ({
-    el, severity: severities.indexOf(el.dataset.severity), rule: el.dataset.rule.toLowerCase(), text: el.textContent.toLowerCase(), items: listed.get(el.id) || [],
+    el, text: el.textContent.toLowerCase(), items: listed.get(el.id) || [],
   }));
   const rows = Array.from(document.querySelectorAll("section tbody tr"), (el) => ({ el, text: el.textContent.toLowerCase() }));
   let found = [], at = -1;
 
   const counted = (n, noun) => n + " " + noun + (n === 1 ? "" : "s");
 
+  // termOf returns the test of a term such as rule:tso or severity>=warning.
+  function termOf(field, op, value) {
+    const rank = ranks[field];
+    if (!rank) return (a) => a.el.dataset[field].toLowerCase().includes(value) !== (op === "!=");
+    const level = rank.findIndex((s) => s.startsWith(value));
+    if (level < 0) return null;
+    return (a) => {
+      const by = rank.indexOf(a.el.dataset[field]) - level;
+      return ({ ">=": by >= 0, "<=": by <= 0, ">": by > 0, "<": by < 0, "!=": by !== 0 })[op] ?? by === 0;
+    };
+  }
+
+  // parse reads the language of the explorer's filters: ! in front of a word or a term turns it round.
   function parse(query) {
     const terms = [], words = [];
-    for (const word of query.split(/\s+/).filter(Boolean)) {
-      const m = /^(severity|rule)(>=|<=|=|:|>|<)(.+)$/i.exec(word);
-      if (!m) {
-        words.push(word.toLowerCase());
-        continue;
-      }
-      const [, field, op, value] = m, level = severities.findIndex((s) => s.startsWith(value.toLowerCase()));
-      if (field.toLowerCase() === "rule") terms.push((a) => a.rule.includes(value.toLowerCase()));
-      else if (level < 0) return { error: "no severity is called " + value };
-      else terms.push((a) => ({ ">=": a.severity >= level, "<=": a.severity <= level, ">": a.severity > level, "<": a.severity < level })[op] ?? a.severity === level);
+    for (const typed of query.toLowerCase().split(/\s+/).filter(Boolean)) {
+      const not = typed.length > 1 && typed[0] === "!", word = not ? typed.slice(1) : typed;
+      const m = /^(severity|rule|subject|sure)(>=|<=|!=|=|:|>|<)(.+)$/.exec(word);
+      const term = m ? termOf(m[1], m[2], m[3]) : (a) => a.text.includes(word);
+      if (!term) return { error: "no " + m[1] + " is called " + m[3] + ": " + ranks[m[1]].join(", ") };
+      if (m || not) terms.push((a) => term(a) !== not);
+      else words.push(word);
     }
     return { terms, words };
   }
@@ -204,6 +214,8 @@
   }
   search.addEventListener("keydown", (e) => {
     if (e.key === "Enter") next(e.shiftKey ? -1 : 1);
+    else if (e.key === "ArrowDown") next(1);
+    else if (e.key === "ArrowUp") next(-1);
     else if (e.key === "Escape") {
       clear();
       search.blur();
@@ -246,30 +258,41 @@
   }
   $("help").addEventListener("click", help);
 
-  // Copying of a finding as Markdown.
-  for (const details of document.querySelectorAll("details.markdown")) {
-    const pre = details.querySelector("pre"), button = document.createElement("button");
+  // Copying of a finding as Markdown, and of a link to it with the view as it is. Where the browser refuses, the text is
+  // selected in place.
+  function copier(label, text, refused) {
+    const button = document.createElement("button");
     button.type = "button";
     button.className = "copy";
-    button.textContent = "copy as Markdown";
+    button.textContent = label;
     button.addEventListener("click", async () => {
-      let done = false;
+      let done = true;
       try {
-        await navigator.clipboard.writeText(pre.textContent);
-        done = true;
+        await navigator.clipboard.writeText(text());
       } catch (e) {
-        details.open = true;
-        const range = document.createRange();
-        range.selectNodeContents(pre);
-        const selection = getSelection();
+        const range = document.createRange(), selection = getSelection();
+        range.selectNodeContents(refused());
         selection.removeAllRanges();
         selection.addRange(range);
         done = document.execCommand("copy");
       }
       button.textContent = done ? "copied" : "selected: copy it";
-      setTimeout(() => { button.textContent = "copy as Markdown"; }, 2000);
+      setTimeout(() => { button.textContent = label; }, 2000);
     });
-    details.before(button);
+    return button;
+  }
+  const linkTo = (id) => location.href.split("#")[0] + "#" + [id, ...location.hash.split("&").slice(1)].join("&");
+  for (const { el } of articles) {
+    const link = el.querySelector(".permalink");
+    link.after(" ", copier("copy link", () => linkTo(el.id), () => {
+      link.textContent = linkTo(el.id);
+      return link;
+    }));
+    const details = el.querySelector("details.markdown"), pre = details.querySelector("pre");
+    details.before(copier("copy as Markdown", () => pre.textContent, () => {
+      details.open = true;
+      return pre;
+    }));
   }
 
   // What is folded is printed, too.
