@@ -27,7 +27,7 @@ func drawNIC(t *rapid.T, name string) NIC {
 }
 
 func drawSimulation(t *rapid.T, length unit.Nanos) (*simulation, Workload) {
-	size := rapid.OneOf(rapid.IntRange(1, 10000), rapid.SampledFrom([]int{1, 1447, 1448, 1449, 2896, 4344, 4345, maxMessage}))
+	size := rapid.OneOf(rapid.IntRange(1, 10000), rapid.SampledFrom([]int{1, 1447, 1448, 1449, 2896, 4344, 4345, MaxMessage}))
 	w := Workload{Request: size.Draw(t, "request"), Response: size.Draw(t, "response"), Depth: rapid.IntRange(1, 8).Draw(t, "depth"), Duration: length}
 	c := Config{Client: drawNIC(t, "client"), Server: drawNIC(t, "server")}
 	s, err := newSimulation(c, w, rapid.Uint64().Draw(t, "seed"))

@@ -19,8 +19,8 @@ type Workload struct {
 
 // Limits of a workload.
 const (
-	maxMessage  = 65160 // bytes: 45 segments, what one TSO burst holds
-	maxDepth    = 64
+	MaxMessage  = 65160 // bytes: 45 segments, what one TSO burst holds
+	MaxDepth    = 64
 	maxInFlight = ringFrames / 2 // frames: more than that in one direction could overrun a ring, and loss is not modelled
 	maxDuration = 600 * unit.Second
 )
@@ -61,12 +61,12 @@ func (w Workload) String() string {
 // Check reports what of the workload cannot be simulated.
 func (w Workload) Check() error {
 	switch {
-	case w.Request < 1 || w.Request > maxMessage:
-		return fmt.Errorf("a request of %d bytes: expected 1 to %d, what one TSO burst holds", w.Request, maxMessage)
-	case w.Response < 1 || w.Response > maxMessage:
-		return fmt.Errorf("a response of %d bytes: expected 1 to %d, what one TSO burst holds", w.Response, maxMessage)
-	case w.Depth < 1 || w.Depth > maxDepth:
-		return fmt.Errorf("%d requests outstanding: expected 1 to %d", w.Depth, maxDepth)
+	case w.Request < 1 || w.Request > MaxMessage:
+		return fmt.Errorf("a request of %d bytes: expected 1 to %d, what one TSO burst holds", w.Request, MaxMessage)
+	case w.Response < 1 || w.Response > MaxMessage:
+		return fmt.Errorf("a response of %d bytes: expected 1 to %d, what one TSO burst holds", w.Response, MaxMessage)
+	case w.Depth < 1 || w.Depth > MaxDepth:
+		return fmt.Errorf("%d requests outstanding: expected 1 to %d", w.Depth, MaxDepth)
 	case w.Duration <= 0 || w.Duration > maxDuration:
 		return fmt.Errorf("a run of %v: expected up to %v", w.Duration, maxDuration)
 	}

@@ -248,9 +248,9 @@ func exchangeScenario(base datapath.Config, w datapath.Workload, recorded []figu
 	for _, k := range datapath.Settings() {
 		s.knobs = append(s.knobs, newKnob(k, values[k.Key]))
 	}
-	size("request", "bytes", "length of a request", w.Request, 1<<20)
-	size("response", "bytes", "length of a response", w.Response, 1<<20)
-	size("depth", "requests", "how many are outstanding", max(w.Depth, 1), 64)
+	size("request", "bytes", "length of a request", w.Request, datapath.MaxMessage)
+	size("response", "bytes", "length of a response", w.Response, datapath.MaxMessage)
+	size("depth", "requests", "how many are outstanding", max(w.Depth, 1), datapath.MaxDepth)
 	sizes := []string{"request", "response", "depth"}
 	workload := func(k knobs) string {
 		return "rr:" + k.of("request") + "," + k.of("response") + "," + k.of("depth")
