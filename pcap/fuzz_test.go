@@ -16,7 +16,7 @@ func checkHeader(t *testing.T, p *Packet, h *Header) {
 	if h.Payload < 0 || h.PayloadAt < 0 || h.IPLen < 0 || h.Options.SACKs > 4 || h.Options.Length > 40 {
 		t.Fatalf("%+v", h)
 	}
-	if (h.Transport == TCP || h.Transport == UDP) && (h.PayloadAt+h.Payload > p.WireLen || h.Payload > h.IPLen || h.Network == NoNetwork) {
+	if (h.Transport == TCP || h.Transport == UDP) && (h.PayloadAt+h.Payload > p.WireLen && !h.inPart || h.Payload > h.IPLen || h.Network == NoNetwork) {
 		t.Fatalf("payload of %d at %d in a packet of %d: %+v", h.Payload, h.PayloadAt, p.WireLen, h)
 	}
 	if h.Fragment && !h.FirstFrag && h.Transport != NoTransport || (h.Tunnels > 0) != (h.Tunnel != 0) {
