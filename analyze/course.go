@@ -22,11 +22,12 @@ type follower struct {
 	Series
 	courses [2]course
 	plotted plotted
+	marks   []PlotMark
 	near    int // packets still to be kept behind a cited one
 }
 
 func newFollower(source string, c *tcp.Connection) *follower {
-	return &follower{Series: Series{Source: source, Connection: c.Number, Client: c.Client.String(), Server: c.Server.String()}}
+	return &follower{marks: PlotMarks(), Series: Series{Source: source, Connection: c.Number, Client: c.Client.String(), Server: c.Server.String()}}
 }
 
 func (f *follower) cite(record int64) {
@@ -44,7 +45,7 @@ func (f *follower) add(packet *pcap.Packet, h *pcap.Header, m tcp.Mark, epoch un
 		return // its numbers may be anything
 	}
 	r, record := f.plotted.row(packet, h, m, epoch), packet.Record
-	p := Point{Time: r.Time, Record: record, Seq: r.Seq, Bytes: r.Payload, ACK: r.ACK, Mark: markOf(m.Flags), Edge: r.Edge, SACK: slices.Clone(r.SACK)}
+	p := Point{Time: r.Time, Record: record, Seq: r.Seq, Bytes: r.Payload, ACK: r.ACK, Mark: f.mark(m.Flags), Edge: r.Edge, SACK: slices.Clone(r.SACK)}
 	if _, cited := slices.BinarySearch(f.Cited, record); cited {
 		f.near = nearby + 1
 		for i := range f.courses {
@@ -53,6 +54,16 @@ func (f *follower) add(packet *pcap.Packet, h *pcap.Header, m tcp.Mark, epoch un
 	}
 	f.courses[dir].add(p, f.near > 0)
 	f.near = max(f.near-1, 0)
+}
+
+// mark returns the name of the weightiest mark, "" for none.
+func (f *follower) mark(flags tcp.Flags) string {
+	for i := range f.marks {
+		if flags&f.marks[i].Flag != 0 {
+			return f.marks[i].Name
+		}
+	}
+	return ""
 }
 
 func (f *follower) series() Series {

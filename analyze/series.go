@@ -96,19 +96,6 @@ func (p *Point) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// marks are those that a plot shows, the weightiest first.
-var marks = [...]tcp.Flags{tcp.FlagSpurious, tcp.FlagRetransmission, tcp.FlagReordered, tcp.FlagZeroWindow,
-	tcp.FlagTailHeld, tcp.FlagTailVisible, tcp.FlagTailHidden, tcp.FlagStretchACK, tcp.FlagDuplicateACK}
-
-func markOf(f tcp.Flags) string {
-	for _, mark := range marks {
-		if f&mark != 0 {
-			return mark.Names()[0]
-		}
-	}
-	return ""
-}
-
 // SeriesOptions bound what CollectSeries keeps. The zero value keeps at most 6 connections, 2 for each finding.
 type SeriesOptions struct {
 	Connections int // 0 is 6

@@ -224,3 +224,12 @@ func BenchmarkCourse(b *testing.B) {
 		c.add(Point{Record: int64(n)}, false)
 	}
 }
+
+// TestPlotMarksAreNamedAsFlags: views find the marks of packets by these names.
+func TestPlotMarksAreNamedAsFlags(t *testing.T) {
+	for _, m := range PlotMarks() {
+		if got := m.Flag.Names(); len(got) != 1 || got[0] != m.Name || m.Label == "" {
+			t.Errorf("%+v is called %q", m, got)
+		}
+	}
+}

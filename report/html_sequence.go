@@ -15,22 +15,26 @@ import (
 // glyph is how a kind of packet is drawn in sequence plots: a shape of its own, so that no one depends on colours. The shape
 // is a path around the current point.
 type glyph struct {
-	name, label, shape string
-	onACK              bool // it lies on the ACK line instead of the sender's
+	analyze.PlotMark
+	shape string
 }
 
-func glyphs() []glyph {
-	return []glyph{
-		{name: "retransmission", label: "sent again", shape: "m-4-4h8v8h-8z"},
-		{name: "spurious", label: "sent again needlessly", shape: "m-4-4h8v8h-8zm2 2v4h4v-4z"},
-		{name: "reordered", label: "out of order", shape: "m0-5l5 9h-10z"},
-		{name: "zero-window", label: "closes the window", shape: "m-4-5l4 4 4-4 1 1-4 4 4 4-1 1-4-4-4 4-1-1 4-4-4-4z"},
-		{name: "tail-held", label: "rest of a message, held back", shape: "m0-5l5 5-5 5-5-5z"},
-		{name: "tail-visible", label: "rest of a message, a packet of its own", shape: "m0-5l5 5-5 5-5-5zm0 2.5l-2.5 2.5 2.5 2.5 2.5-2.5z"},
-		{name: "tail-hidden", label: "ends in a rest that is a packet of its own on the wire", shape: "m-4 0a4 4 0 0 1 8 0a4 4 0 0 1-8 0zm2 0a2 2 0 0 0 4 0a2 2 0 0 0-4 0z"},
-		{name: "stretch-ack", label: "stretch ACK", shape: "m0 5l-5-9h10z", onACK: true},
-		{name: "duplicate-ack", label: "duplicate ACK", shape: "m-1-5h2v4h4v2h-4v4h-2v-4h-4v-2h4z", onACK: true},
+func glyphs() (list []glyph) {
+	shapes := map[string]string{
+		"retransmission": "m-4-4h8v8h-8z",
+		"spurious":       "m-4-4h8v8h-8zm2 2v4h4v-4z",
+		"reordered":      "m0-5l5 9h-10z",
+		"zero-window":    "m-4-5l4 4 4-4 1 1-4 4 4 4-1 1-4-4-4 4-1-1 4-4-4-4z",
+		"tail-held":      "m0-5l5 5-5 5-5-5z",
+		"tail-visible":   "m0-5l5 5-5 5-5-5zm0 2.5l-2.5 2.5 2.5 2.5 2.5-2.5z",
+		"tail-hidden":    "m-4 0a4 4 0 0 1 8 0a4 4 0 0 1-8 0zm2 0a2 2 0 0 0 4 0a2 2 0 0 0-4 0z",
+		"stretch-ack":    "m0 5l-5-9h10z",
+		"duplicate-ack":  "m-1-5h2v4h4v2h-4v4h-2v-4h-4v-2h4z",
 	}
+	for _, m := range analyze.PlotMarks() {
+		list = append(list, glyph{m, shapes[m.Name]})
+	}
+	return list
 }
 
 // plot is the part of a connection that a sequence plot shows: what one end sends, and how the other end acknowledges it.
@@ -142,11 +146,11 @@ func (p *plot) draw() plotView {
 	view := plotView{Caption: p.caption(), Legend: p.legend(x.otherData, back)}
 	for _, m := range glyphs() {
 		points := sent
-		if m.onACK {
+		if m.OnACK {
 			points = back
 		}
 		if n := p.marked(c, m, points); n > 0 {
-			view.Legend = append(view.Legend, legendItem{"mark " + m.name, fmt.Sprintf("%s (%s)", m.label, unit.Count(int64(n))), shape(m.shape)})
+			view.Legend = append(view.Legend, legendItem{"mark " + m.Name, fmt.Sprintf("%s (%s)", m.Label, unit.Count(int64(n))), shape(m.shape)})
 		}
 	}
 	view.SVG = c.done()
@@ -255,22 +259,22 @@ const maxNamed = 150
 func (p *plot) marked(c *chart, m glyph, points []analyze.Point) (n int) {
 	var all strings.Builder
 	for _, q := range points {
-		if q.Mark != m.name {
+		if q.Mark != m.Name {
 			continue
 		}
 		at := q.Seq + q.Bytes
-		if m.onACK {
+		if m.OnACK {
 			at = q.ACK
 		}
 		n++
 		d := fmt.Sprintf("M%s %s%s", px(c.x.at(float64(q.Time))), px(c.y.at(float64(at))), m.shape)
 		if n <= maxNamed {
-			c.printf(`<path class="mark %s" d="%s"><title>%s</title></path>`+"\n", m.name, d, html.EscapeString(fmt.Sprintf("#%d: %s, %d bytes", q.Record, m.label, q.Bytes)))
+			c.printf(`<path class="mark %s" d="%s"><title>%s</title></path>`+"\n", m.Name, d, html.EscapeString(fmt.Sprintf("#%d: %s, %d bytes", q.Record, m.Label, q.Bytes)))
 		} else {
 			all.WriteString(d)
 		}
 	}
-	c.path("mark "+m.name, all.String())
+	c.path("mark "+m.Name, all.String())
 	return n
 }
 

@@ -42,3 +42,21 @@ func TestPlotOfWindowAndSACK(t *testing.T) {
 		})
 	}
 }
+
+// TestEveryMarkIsDrawn: each has a shape, and those about what is acknowledged are the other side's.
+func TestEveryMarkIsDrawn(t *testing.T) {
+	for _, g := range glyphs() {
+		s := &analyze.Series{Client: "a", Server: "b"}
+		s.Directions[0].Points = []analyze.Point{{Record: 1, Bytes: 1000, ACK: 0, Edge: -1}, {Record: 3, Seq: 1000, Bytes: 1000, Edge: -1}}
+		s.Directions[1].Points = []analyze.Point{{Record: 2, ACK: 1000, Edge: -1}}
+		at := &s.Directions[0].Points[1]
+		if g.OnACK {
+			at = &s.Directions[1].Points[0]
+		}
+		at.Mark = g.Name
+		svg := string((&plot{series: s, first: 0, last: 9}).draw().SVG)
+		if g.shape == "" || !strings.Contains(svg, `class="mark `+g.Name+`"`) || !strings.Contains(svg, g.shape) {
+			t.Errorf("%s is not drawn", g.Name)
+		}
+	}
+}

@@ -30,25 +30,17 @@ func (p *plotted) keeps() bool { return p.mark != nil || len(p.sack) > 0 }
 
 // plotMark is a kind of packet that a plot marks with a letter.
 type plotMark struct {
-	flag   string
+	analyze.PlotMark
 	letter string
-	label  string
-	onACK  bool // it lies on the ACK line
 }
 
-// plotMarks are those that a plot shows, the weightiest first.
-func plotMarks() []plotMark {
-	return []plotMark{
-		{"spurious", "N", "sent again needlessly", false},
-		{"retransmission", "R", "sent again", false},
-		{"reordered", "O", "out of order", false},
-		{"zero-window", "Z", "closes the window", true},
-		{"tail-held", "H", "rest of a message, held back", false},
-		{"tail-visible", "T", "rest of a message, a packet of its own", false},
-		{"tail-hidden", "t", "ends in a rest that is a packet of its own on the wire", false},
-		{"stretch-ack", "A", "stretch ACK", true},
-		{"duplicate-ack", "D", "duplicate ACK", true},
+func plotMarks() (list []plotMark) {
+	letters := map[string]string{"spurious": "N", "retransmission": "R", "reordered": "O", "zero-window": "Z", "tail-held": "H", "tail-visible": "T", "tail-hidden": "t",
+		"stretch-ack": "A", "duplicate-ack": "D"}
+	for _, m := range analyze.PlotMarks() {
+		list = append(list, plotMark{m, letters[m.Name]})
 	}
+	return list
 }
 
 // sequenceData is a connection's packets, thinned.
@@ -66,7 +58,7 @@ func readSequence(ctx context.Context, path string, connection int64) (*sequence
 	_, err := analyze.TimeSequence(ctx, path, connection, analyze.Options{}, func(r *analyze.SequenceRow) error {
 		p := plotted{time: r.Time, record: r.Record, seq: r.Seq, payload: r.Payload, ack: r.ACK, edge: r.Edge, fromServer: r.From == "server"}
 		for i := range marks {
-			if slices.Contains(r.Flags, marks[i].flag) {
+			if slices.Contains(r.Flags, marks[i].Name) {
 				p.mark = &marks[i]
 				break
 			}

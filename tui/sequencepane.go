@@ -290,11 +290,11 @@ func (p *sequencePane) draw(c *canvas) {
 	}
 	for i := range points {
 		q := &points[i]
-		if q.mark == nil || q.time < p.from || q.time > p.to || q.mark.onACK != (q.fromServer != p.server) {
+		if q.mark == nil || q.time < p.from || q.time > p.to || q.mark.OnACK != (q.fromServer != p.server) {
 			continue
 		}
 		at := q.seq + q.payload
-		if q.mark.onACK {
+		if q.mark.OnACK {
 			at = q.ack
 		}
 		c.write(p.x(c, q.time), p.row(c, at), q.mark.letter, &p.inkMark)
@@ -336,7 +336,7 @@ func (p *sequencePane) legend(width int) string {
 	points := p.data.points[p.drawn[0]:p.drawn[1]]
 	for i := range points {
 		q := &points[i]
-		if q.mark != nil && q.mark.onACK == (q.fromServer != p.server) {
+		if q.mark != nil && q.mark.OnACK == (q.fromServer != p.server) {
 			counts[q.mark.letter]++
 		}
 		if q.fromServer != p.server && len(q.sack) > 0 {
@@ -346,7 +346,7 @@ func (p *sequencePane) legend(width int) string {
 	var words []string
 	for _, m := range plotMarks() {
 		if n := counts[m.letter]; n > 0 {
-			words = append(words, fmt.Sprintf("%s %s (%s)", m.letter, m.label, count(n)))
+			words = append(words, fmt.Sprintf("%s %s (%s)", m.letter, m.Label, count(n)))
 		}
 	}
 	if n := counts["s"]; n > 0 {
@@ -372,7 +372,7 @@ func (p *sequencePane) describe(q *plotted) string {
 		text += fmt.Sprintf(", SACK %s-%s", count(int(s[0])), count(int(s[1])))
 	}
 	if q.mark != nil {
-		text += p.look.dot + q.mark.label
+		text += p.look.dot + q.mark.Label
 	}
 	return text
 }
