@@ -175,7 +175,7 @@ func TestPredictionHoldsWhatWasMeasured(t *testing.T) {
 // predicted says how to see it.
 func TestPredictionsOfScenarios(t *testing.T) {
 	for bundle, want := range map[string][2]float64{"map-lock": {9.23 / 3.02, 0.1}, "tag-race": {80000 / 4.0, 0.4}} {
-		r := bundleOf(t, bundle, func(string) bool { return true })
+		r := changed(t, bundle)
 		Predict(context.Background(), r)
 		p := r.Findings[0].Advice[0].Predicted
 		if p == nil || p.Value < want[0]*(1-want[1]) || p.Value > want[0]*(1+want[1]) || !strings.HasPrefix(p.Assumptions[0], "to see it: nettrace replay --workload ") {

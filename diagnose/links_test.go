@@ -39,7 +39,12 @@ func moved(folder string) change {
 	return func(name, text string) (string, string) { return folder + "/" + name, text }
 }
 
-// changed diagnoses a copy of a bundle with changed files.
+// without takes files away.
+func without(word string) change {
+	return change(func(string, string) (string, string) { return "", "" }).only(word)
+}
+
+// changed diagnoses a copy of a bundle with changed files; those that have no name any more are left out.
 func changed(t *testing.T, bundle string, changes ...change) *analyze.Result {
 	t.Helper()
 	files, err := filepath.Glob("../fixtures/bundles/" + bundle + "/*")
@@ -55,6 +60,9 @@ func changed(t *testing.T, bundle string, changes ...change) *analyze.Result {
 		name, text := filepath.Base(file), string(data)
 		for _, c := range changes {
 			name, text = c(name, text)
+		}
+		if name == "" {
+			continue
 		}
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {

@@ -1,37 +1,11 @@
 package diagnose
 
 import (
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
-	"nettrace/analyze"
 	"nettrace/finding"
 )
-
-// bundleOf copies the files of a bundle whose names pass keep, and diagnoses the copy.
-func bundleOf(t *testing.T, name string, keep func(string) bool) *analyze.Result {
-	t.Helper()
-	files, err := filepath.Glob("../fixtures/bundles/" + name + "/*")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no bundle %s: %v", name, err)
-	}
-	dir := t.TempDir()
-	for _, f := range files {
-		data, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if keep(filepath.Base(f)) {
-			if err := os.WriteFile(filepath.Join(dir, filepath.Base(f)), data, 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	return diagnosed(t, dir)
-}
 
 // TestStories: the bundle of each story gives its cause first, with what it explains; without one of the recordings that
 // tell it together there is no cause.
@@ -58,7 +32,7 @@ func TestStories(t *testing.T) {
 		{"c-state", "cross/c-state", []string{"host/c-state"}, []string{"cpuidle", "netperf"}},
 	} {
 		t.Run(test.bundle, func(t *testing.T) {
-			r := bundleOf(t, test.bundle, func(string) bool { return true })
+			r := changed(t, test.bundle)
 			if len(r.Findings) == 0 || r.Findings[0].Rule != test.cause {
 				t.Fatalf("first is %v", rulesOf(r.Findings))
 			}
@@ -77,7 +51,7 @@ func TestStories(t *testing.T) {
 				}
 			}
 			for _, gone := range test.without {
-				r := bundleOf(t, test.bundle, func(name string) bool { return !strings.Contains(name, gone) })
+				r := changed(t, test.bundle, without(gone))
 				if slices.Contains(rulesOf(r.Findings), test.cause) {
 					t.Errorf("without %s there is still %s", gone, test.cause)
 				}

@@ -84,20 +84,7 @@ func TestPageInBrowser(t *testing.T) {
 		x := browser.Open(t, b)
 		x.Size(1000, 800)
 		x.Visit(demoPage)
-		shot, err := chromedp.Run(x.Context, chromedp.CaptureScreenshot())
-		x.Must(err)
-		const file = "docs/pictures/report.png"
-		if *update {
-			x.Must(os.MkdirAll(filepath.Dir(file), 0o755))
-			x.Must(os.WriteFile(file, shot, 0o644))
-		}
-		kept, err := os.ReadFile(file)
-		x.Must(err)
-		for _, picture := range [][]byte{shot, kept} {
-			if c, err := png.DecodeConfig(bytes.NewReader(picture)); err != nil || c.Width != 1000 || c.Height != 800 {
-				t.Errorf("a picture of %d x %d, %v; expected 1000 x 800", c.Width, c.Height, err)
-			}
-		}
+		takePicture(x, "docs/pictures/report.png", 1000, 800, 150<<10)
 	})
 
 	t.Run("narrow", func(t *testing.T) {
@@ -161,6 +148,23 @@ func quote(s string) string {
 		return `""`
 	}
 	return string(text)
+}
+
+// takePicture takes what is seen, with -update as a picture of the documentation, and holds both to their size.
+func takePicture(x *browser.Tab, file string, width, height, most int) {
+	shot, err := chromedp.Run(x.Context, chromedp.CaptureScreenshot())
+	x.Must(err)
+	if *update {
+		x.Must(os.MkdirAll(filepath.Dir(file), 0o755))
+		x.Must(os.WriteFile(file, shot, 0o644))
+	}
+	kept, err := os.ReadFile(file)
+	x.Must(err)
+	for _, picture := range [][]byte{shot, kept} {
+		if c, err := png.DecodeConfig(bytes.NewReader(picture)); err != nil || c.Width != width || c.Height != height || len(picture) > most {
+			x.Errorf("a picture of %d x %d and %d bytes, %v; expected %d x %d and at most %d bytes", c.Width, c.Height, len(picture), err, width, height, most)
+		}
+	}
 }
 
 func searchByKeyboard(x *browser.Tab, demoPage string) {

@@ -1,15 +1,11 @@
 package report
 
 import (
-	"bytes"
 	"context"
-	"image/png"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/chromedp/chromedp"
 
 	"nettrace/analyze"
 	"nettrace/diagnose"
@@ -53,20 +49,7 @@ func TestPicturesOfStories(t *testing.T) {
 			if first := browser.Value[string](x, `(() => { const a = document.querySelector("article.finding"); a.scrollIntoView(); return a.textContent })()`); !strings.Contains(first, "cross/"+name) {
 				t.Errorf("the first finding is not the story's: %.200s", first)
 			}
-			shot, err := chromedp.Run(x.Context, chromedp.CaptureScreenshot())
-			x.Must(err)
-			file := filepath.Join("docs/pictures/stories", name+".png")
-			if *update {
-				x.Must(os.MkdirAll(filepath.Dir(file), 0o755))
-				x.Must(os.WriteFile(file, shot, 0o644))
-			}
-			kept, err := os.ReadFile(file)
-			x.Must(err)
-			for _, picture := range [][]byte{shot, kept} {
-				if c, err := png.DecodeConfig(bytes.NewReader(picture)); err != nil || c.Width != 800 || len(picture) > pictureBytes {
-					t.Errorf("a picture %d wide of %d bytes, %v; expected 800 and at most %d bytes", c.Width, len(picture), err, pictureBytes)
-				}
-			}
+			takePicture(x, filepath.Join("docs/pictures/stories", name+".png"), 800, 440, pictureBytes)
 		})
 	}
 }

@@ -50,7 +50,13 @@ printed whole. It holds its result: analyze reads the page as it reads recording
 			return err
 		}
 		write := func(w io.Writer) error { return report.HTML(w, r, report.HTMLOptions{MaxBytes: maxBytes}) }
-		return errors.Join(err, couldNot(e.product(output, write)), status(r, "", in.strict))
+		if perr := e.product(output, write); perr != nil {
+			return couldNot(perr)
+		}
+		if report.NothingRead(r) {
+			return failed("nothing was analysed, and the page says why; nettrace formats lists what is read")
+		}
+		return errors.Join(err, status(r, "", in.strict))
 	}
 	return cmd
 }
