@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"math/rand/v2"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -77,6 +78,27 @@ func asJSON(t testing.TB, v any) string {
 	return string(b)
 }
 
+// vary gives packets what a step has to carry besides: whatever of a header is judged and not of every packet.
+func vary(all []made, seed uint64) {
+	r := rand.New(rand.NewPCG(seed, 0))
+	for i := range all {
+		p, h := &all[i].packet, &all[i].header
+		h.ID, h.HasID, h.TTL, h.ECN = uint16(i/2), r.IntN(4) > 0, uint8(60+r.IntN(8)), uint8(r.IntN(4))
+		h.VLAN, h.Tags = uint16(r.IntN(3)), uint8(r.IntN(2))
+		p.Direction, p.LinkType = pcap.Direction(r.IntN(3)), pcap.LinkType(r.IntN(2))
+		h.Checksum = uint16(r.Uint32())
+		if h.Payload > 8 && r.IntN(8) == 0 {
+			h.Fragment, h.FirstFrag, h.Payload = true, true, h.Payload/2
+		}
+		if r.IntN(20) == 0 {
+			h.Fault, h.LengthZero = pcap.LengthBelow, true
+		}
+		if r.IntN(4) == 0 {
+			h.Tunnels, h.Tunnel = 1, 7
+		}
+	}
+}
+
 // The same holds for any packets, also where connections are evicted, servers are not admitted and summaries not kept.
 func TestWorkersChangeNothingAtTheBounds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -93,6 +115,7 @@ func TestWorkersChangeNothingAtTheBounds(t *testing.T) {
 			all = append(all, s.packets...)
 		}
 		slices.SortStableFunc(all, func(a, b made) int { return cmp.Compare(a.packet.Time, b.packet.Time) })
+		vary(all, rapid.Uint64().Draw(t, "headers"))
 		o := Options{MaxConnections: rapid.IntRange(1, 8).Draw(t, "live"), MaxKept: rapid.IntRange(1, 8).Draw(t, "kept"), MaxServers: rapid.IntRange(1, 4).Draw(t, "servers")}
 		apart := rapid.SampledFrom([]int64{100, 3 << 30}).Draw(t, "bytes apart") // other packets may lie between
 		run := func(workers int) string {

@@ -63,7 +63,7 @@ func (b *batch) more(x *step) *odd {
 // plain reports whether a step of the batch holds all that is judged of a packet.
 func (b *batch) plain(s *segment, f Flags) bool {
 	p, h := s.packet, s.header
-	if f != 0 || s.checksum != pcap.ChecksumUnknown || h.Flags&pcap.SYN != 0 || h.Options.SACKs > 0 {
+	if f != 0 || s.checksum != pcap.ChecksumUnknown || h.Flags&pcap.SYN != 0 || h.Options.SACKs > 0 || h.Fragment {
 		return false
 	}
 	if !b.based {
