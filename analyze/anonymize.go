@@ -92,7 +92,7 @@ func replacedPaths(r *Result, m *anonymize.Mapping) *strings.Replacer {
 		if i == 0 || common == "" {
 			common = path.Dir(s.Path)
 		}
-		for !within(s.Path, common) {
+		for !source.Within(s.Path, common) {
 			common = path.Dir(common)
 		}
 		folders[s.Path] = true
@@ -107,7 +107,7 @@ func replacedPaths(r *Result, m *anonymize.Mapping) *strings.Replacer {
 	}
 	var list []string
 	for p := range folders {
-		if within(p, common) && strings.Contains(p, "/") {
+		if source.Within(p, common) && strings.Contains(p, "/") {
 			list = append(list, p)
 		}
 	}
@@ -122,10 +122,6 @@ func replacedPaths(r *Result, m *anonymize.Mapping) *strings.Replacer {
 		pairs = append(pairs, p, strings.TrimSuffix(path.Join(AnonymizedFolder, m.Text(strings.TrimPrefix(p, common))), "/"))
 	}
 	return strings.NewReplacer(pairs...)
-}
-
-func within(p, folder string) bool {
-	return folder == "." && !strings.HasPrefix(p, "/") || folder == "/" || p == folder || strings.HasPrefix(p, folder+"/")
 }
 
 func (w *rewriting) text(s string) string {

@@ -16,6 +16,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"nettrace/anonymize"
+	"nettrace/finding"
+	"nettrace/source"
 )
 
 // anonymized analyses what is in a folder and anonymizes the result.
@@ -221,5 +223,33 @@ func TestAnonymizationFollowsTheKey(t *testing.T) {
 	}
 	if diff := cmp.Diff(a, everything(t, read.finish())); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestAnonymizingReachesAllKindsOfFields: a result holds its texts in kinds of fields that are rewritten. A map, or a value of
+// any type, would keep what it holds.
+func TestAnonymizingReachesAllKindsOfFields(t *testing.T) {
+	seen := map[reflect.Type]bool{}
+	var walk func(where string, x reflect.Type)
+	walk = func(where string, x reflect.Type) {
+		if seen[x] {
+			return
+		}
+		seen[x] = true
+		switch x.Kind() {
+		case reflect.Map, reflect.Interface:
+			t.Errorf("%s is a %s, which is not rewritten", where, x)
+		case reflect.Pointer, reflect.Slice, reflect.Array:
+			walk(where, x.Elem())
+		case reflect.Struct:
+			for i := range x.NumField() {
+				if f := x.Field(i); f.IsExported() {
+					walk(where+"."+f.Name, f.Type)
+				}
+			}
+		}
+	}
+	for _, x := range []reflect.Type{reflect.TypeFor[Source](), reflect.TypeFor[source.Entry](), reflect.TypeFor[Models](), reflect.TypeFor[finding.Finding]()} {
+		walk(x.String(), x)
 	}
 }

@@ -182,7 +182,7 @@ func (x *place) between() bool {
 // otherHost reports whether two places are of different hosts.
 func (p *places) otherHost(a, b *place) bool {
 	same := slices.ContainsFunc(a.folders, func(x string) bool {
-		return slices.ContainsFunc(b.folders, func(y string) bool { return within(x, y) || within(y, x) })
+		return slices.ContainsFunc(b.folders, func(y string) bool { return source.Within(x, y) || source.Within(y, x) })
 	})
 	switch {
 	case a.between() && b.between():
@@ -206,11 +206,6 @@ func (p *places) foreign(passed, host *place, same bool) bool {
 	}
 	addresses := p.addresses(host)
 	return len(passed.endpoints) > 0 && len(addresses) > 0 && !p.speaks(passed, addresses)
-}
-
-// within reports whether a folder is the other, or holds it.
-func within(outer, inner string) bool {
-	return outer == inner || outer == "." && !strings.HasPrefix(inner, "/") || strings.HasPrefix(inner, strings.TrimSuffix(outer, "/")+"/")
 }
 
 // addresses returns the addresses of a host that its sockets tell (ss), without loopback.

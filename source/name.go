@@ -47,3 +47,9 @@ func ParseName(p string) Name {
 	}
 	return n
 }
+
+// Within reports whether a path is that of a folder, or of something in it. Paths are those of sources: with slashes, and
+// relative ones are in ".".
+func Within(p, folder string) bool {
+	return p == folder || folder == "." && !strings.HasPrefix(p, "/") || strings.HasPrefix(p, strings.TrimSuffix(folder, "/")+"/")
+}

@@ -209,3 +209,17 @@ func pack1(f *testing.F, open func(io.Writer) (io.WriteCloser, error)) []byte {
 	w.Close()
 	return b.Bytes()
 }
+
+func TestWithin(t *testing.T) {
+	for _, c := range []struct {
+		path, folder string
+		want         bool
+	}{
+		{"a/b/c", "a/b", true}, {"a/b", "a/b", true}, {"a/bc", "a/b", false}, {"a", "a/b", false},
+		{"a", ".", true}, {".", ".", true}, {"/a", ".", false}, {"/a/b", "/", true}, {"/", "/", true}, {"a", "/", false},
+	} {
+		if got := Within(c.path, c.folder); got != c.want {
+			t.Errorf("Within(%q, %q) = %v", c.path, c.folder, got)
+		}
+	}
+}
