@@ -30,8 +30,12 @@ type reader struct {
 
 // read recognises the source and decodes it: a binary format whole, a text output by output.
 func (r *reader) read() error {
+	r.src.Input.SkipMark()
 	head := headOf(r.src.Input.Peek)
 	whole := recognise(r.formats, head, true)
+	if _, sure := quotation(head); sure {
+		whole = nil // the output in the quotation is looked for below
+	}
 	if r.options.Format != "" {
 		whole = &r.formats[0]
 	}
@@ -96,13 +100,22 @@ func (r *reader) text(first *Format) error {
 	return nil
 }
 
-// output returns the format of the output that begins at head, and the prefix that quotes it.
+// output returns the format of the output that begins at head, and the prefix that quotes it. What surely is a quotation
+// is read as one first: formats know their titles behind a prompt, which "> " could be, and behind blanks.
 func (r *reader) output(head []byte) (*Format, string) {
-	if f := recognise(r.formats, head, false); f != nil {
-		return textual(f), ""
+	prefixes := []string{""}
+	if quote, sure := quotation(head); quote != "" {
+		prefixes = append(prefixes, quote)
+		if sure {
+			slices.Reverse(prefixes)
+		}
 	}
-	if quote := quotation(head); quote != "" {
-		if f := recognise(r.formats, source.Unquote(head, quote), false); f != nil {
+	for _, quote := range prefixes {
+		text := head
+		if quote != "" {
+			text = source.Unquote(head, quote)
+		}
+		if f := recognise(r.formats, text, false); f != nil {
 			return textual(f), quote
 		}
 	}

@@ -55,8 +55,9 @@ func binary(head []byte) bool {
 	return odd > len(head)/10
 }
 
-// quotation returns the prefix that makes the line at the beginning of head a quoted one ("> ", ">> ", "> > "), or "".
-func quotation(head []byte) string {
+// quotation returns the prefix that makes the line at the beginning of head a quoted one ("> ", ">> ", "> > "), or an
+// indented one, as code of an issue is; else "". It is sure where the next line is quoted too, or all lines indented.
+func quotation(head []byte) (prefix string, sure bool) {
 	line, _, _ := bytes.Cut(head[:min(len(head), 40)], []byte("\n"))
 	n := 0
 	for i, c := range line {
@@ -67,12 +68,14 @@ func quotation(head []byte) string {
 		}
 	}
 	if n == 0 {
-		return ""
+		prefix = string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])
+		return prefix, prefix != "" && bytes.Count(source.Unquote(head, prefix), []byte("\n")) == bytes.Count(head, []byte("\n"))
 	}
 	if n < len(line) && line[n] == ' ' {
 		n++
 	}
-	return string(line[:n])
+	prefix = string(line[:n])
+	return prefix, bytes.Count(source.Unquote(head, prefix), []byte("\n")) > 1
 }
 
 // tried tells what an input would have had to be.

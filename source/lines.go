@@ -34,10 +34,15 @@ type Lines struct {
 // NewLines reads in as lines and enters cut lines into the ledger.
 func NewLines(in *Input, ledger *Ledger) *Lines {
 	l := &Lines{in: in, ledger: ledger, eol: true, Foreign: func([]byte) bool { return false }}
-	if bytes.HasPrefix(in.Peek(3), []byte("\xef\xbb\xbf")) { // a byte order mark is no text
-		in.consume(3)
-	}
+	in.SkipMark()
 	return l
+}
+
+// SkipMark passes over the byte order mark of UTF-8, which is no text, if the input to come begins with one.
+func (in *Input) SkipMark() {
+	if mark := []byte("\xef\xbb\xbf"); bytes.HasPrefix(in.Peek(len(mark)), mark) {
+		in.consume(len(mark))
+	}
 }
 
 // Quoted makes the lines those that begin with prefix, without it, until another line comes: there the lines end.
@@ -84,12 +89,12 @@ func (l *Lines) Next() bool {
 	return true
 }
 
-// unquote takes the prefix off a line; a blank line of the quotation may lack the prefix's trailing blank.
+// unquote takes the prefix off a line; a blank line of the quotation may lack the prefix's trailing blanks.
 func unquote(line, prefix []byte) (rest []byte, quoted bool) {
 	if bytes.HasPrefix(line, prefix) {
 		return line[len(prefix):], true
 	}
-	if bytes.Equal(line, bytes.TrimRight(prefix, " ")) {
+	if bytes.Equal(line, bytes.TrimRight(prefix, " \t")) {
 		return nil, true
 	}
 	return line, false
@@ -133,22 +138,26 @@ func (l *Lines) Head(n int) []byte {
 	// Peek may move the buffer, so the current line is given up here.
 	l.in.consume(l.size)
 	l.size, l.cur = 0, nil
-	head := unterminal(l.in.Peek(n), nil)
 	if len(l.quote) == 0 {
-		return head
+		return unterminal(l.in.Peek(n), nil)
 	}
-	return Unquote(head, string(l.quote))
+	head := Unquote(unterminal(l.in.Peek(max(n, foreignHead)), nil), string(l.quote))
+	return head[:min(n, len(head))]
 }
 
 // Unquote returns the lines at the beginning of head that carry the prefix, without it.
 func Unquote(head []byte, prefix string) []byte {
 	var plain []byte
 	for line := range bytes.Lines(head) {
-		rest, quoted := unquote(bytes.TrimRight(line, "\r\n"), []byte(prefix))
+		text := bytes.TrimRight(line, "\r\n")
+		rest, quoted := unquote(text, []byte(prefix))
 		if !quoted {
 			break
 		}
-		plain = append(append(plain, rest...), '\n')
+		plain = append(plain, rest...)
+		if len(text) < len(line) {
+			plain = append(plain, '\n')
+		}
 	}
 	return plain
 }
