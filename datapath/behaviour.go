@@ -49,6 +49,7 @@ type sender struct {
 	got     []arrival // bytes of the peer, contiguous
 	acked   []arrival // own bytes acknowledged, by any packet
 	ackOnly []arrival // the same by packets without payload
+	rights  []arrival // the peer's window: the byte up to which may be sent
 }
 
 // arrival says that all up to bytes had come at a time.
@@ -74,6 +75,9 @@ func newSender(r *Recording, end int, path *recordedPath) *sender {
 			last = came
 		}
 		s.got = rising(s.got, came, p.end)
+		if p.edge != noEdge {
+			s.rights = rising(s.rights, p.at, p.edge)
+		}
 		if p.flags&pcap.ACK != 0 {
 			s.acked = rising(s.acked, p.at, p.ack)
 			if p.payload == 0 {
@@ -118,6 +122,7 @@ type writer struct {
 	high  uint64     // end of the data that has left
 	small uint64     // end of the last segment below the MSS
 	whole bool       // the last packet was of whole segments
+	full  bool       // it filled the peer's window: no segment more had room
 	done  unit.Nanos // when the last step was taken
 	since unit.Nanos // when the last packet left
 
@@ -170,11 +175,13 @@ func (w *writer) sends(p recordedPacket) {
 	if data > 0 {
 		w.classify(p, now, data, needs, flying)
 		w.high += data
-		w.whole = uint64(p.payload)%w.mss == 0
 		w.out.cuts = append(w.out.cuts, w.high)
+		w.whole = uint64(p.payload)%w.mss == 0
 		if !w.whole {
 			w.small = w.high
 		}
+		right := at(w.rights, now).bytes
+		w.full = right > 0 && w.high+w.mss > right
 		w.since = now
 	}
 	if closing {
@@ -213,10 +220,17 @@ func (w *writer) classify(p recordedPacket, now unit.Nanos, data, needs uint64, 
 const inlineGap = 100 * unit.Microsecond
 
 // goesOn reports whether a packet belongs to the write of the one before: that was of whole segments, nothing that could be
-// answered has come, and there was no pause.
+// answered has come, and there was no pause; or it filled the window, and this one left when the window opened, at the latest
+// half a round trip later: pacing sends twice the window in one.
 func (w *writer) goesOn(now unit.Nanos, needs uint64, flying bool) bool {
 	n := len(w.out.steps)
-	if n == 0 || !w.whole || w.out.steps[n-1].bytes == 0 {
+	if n == 0 || w.out.steps[n-1].bytes == 0 {
+		return false
+	}
+	if w.full && now-at(w.acked, now).at <= nagleRelease+w.away {
+		return true
+	}
+	if !w.whole {
 		return false
 	}
 	return flying || now-w.since < inlineGap && needs == w.out.steps[n-1].needs

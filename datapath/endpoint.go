@@ -32,6 +32,7 @@ type endpoint struct {
 	closed, finSent      bool
 	small                uint64 // end of the last segment below the MSS
 	window               uint64 // congestion window, segments
+	countsACKs           bool   // which grows by one for each ACK
 	right                uint64 // the peer's window
 	lastSent             unit.Nanos
 	nextPaced            unit.Nanos
@@ -40,6 +41,7 @@ type endpoint struct {
 	why    sendReason // what lets the next packet leave
 	acking acking
 	edges  []edge
+	offers uint64 // window offered throughout; 0: by edges
 	offer  uint64 // right edge offered last
 }
 
@@ -233,8 +235,12 @@ func (e *endpoint) segments(f frame, n uint64) {
 	}
 }
 
-// offered is the window that the recorded end offered with as much acknowledged; it never shrinks.
+// offered is the window that the recorded end offered with as much acknowledged, or the one that was set; it never shrinks.
 func (e *endpoint) offered() uint64 {
+	if e.offers > 0 {
+		e.offer = max(e.offer, e.acking.next+e.offers)
+		return e.offer
+	}
 	for len(e.edges) > 0 && e.edges[0].ack <= e.acking.next {
 		e.offer = max(e.offer, e.edges[0].right)
 		e.edges = e.edges[1:]
@@ -286,7 +292,11 @@ func (e *endpoint) acknowledged(ack uint64) {
 	}
 	flying := (e.sent - e.acked + e.mss - 1) / e.mss
 	if 2*flying > e.window {
-		e.window = min(e.window+max((ack-e.acked)/e.mss, 1), windowAtMost)
+		grows := max((ack-e.acked)/e.mss, 1)
+		if e.countsACKs {
+			grows = 1
+		}
+		e.window = min(e.window+grows, windowAtMost)
 	}
 	e.acked = ack
 }

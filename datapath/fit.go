@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -94,6 +95,9 @@ func newFitter(ctx context.Context, c *Constants, tables []Table, free []string)
 	}
 	if len(free) == 0 {
 		f.free = fittedNames(c)
+	}
+	if len(f.free) == 0 {
+		return nil, fmt.Errorf("%s has no constant that was fitted; those that have are %s", c.Machine(), strings.Join(FittedMachines(), ", "))
 	}
 	for _, t := range tables {
 		for _, p := range t.Points {
@@ -244,7 +248,15 @@ func (f *fitter) report(tables []Table) (*Fit, error) {
 	return r, nil
 }
 
-// Machines returns the names that FitMachine and FrozenConstants take.
+// FittedMachines returns the names that FitMachine takes: of machines with constants that were fitted.
+func FittedMachines() []string {
+	return slices.DeleteFunc(Machines(), func(name string) bool {
+		c, err := FrozenConstants(name)
+		return err != nil || len(fittedNames(c)) == 0
+	})
+}
+
+// Machines returns the names that FrozenConstants takes.
 func Machines() []string {
 	var names []string
 	for _, m := range machines() {

@@ -16,6 +16,7 @@ const (
 	mapPages   = "map-pages"
 	sdp        = "sdp"
 	mpRing     = "mp-ring"
+	receiving  = "receive" // of none: what is recorded takes the place of its constants
 )
 
 // machine is a set of measured machines: the constants that their model uses, and the model.
@@ -46,6 +47,7 @@ func machines() []machine {
 		{mapPages, mappingQuantities(), nil, newMappingPredictor, 0.03},
 		{sdp, sendQuantities(), nil, newSendPredictor, 0.04},
 		{mpRing, disciplineQuantities(), nil, newDisciplinePredictor, 0.03},
+		{receiving, receiveQuantities(), nil, newReceivePredictor, 0.03},
 	}
 }
 

@@ -67,7 +67,7 @@ const (
 // or, beyond the path, received.
 func (c *Recording) pace(dir int, p recordedPath) int64 {
 	var seen []arrival
-	sent, first := uint64(0), 0
+	sent, right, first := uint64(0), uint64(0), 0
 	fastest := 0.0
 	beyond := p.away[dir] > p.away[1-dir] // captured at the receiver: the data itself was seen after the path
 	own := dir == 1
@@ -81,6 +81,11 @@ func (c *Recording) pace(dir int, p recordedPath) int64 {
 				first = len(seen)
 			}
 			sent = max(sent, k.end)
+			if right > 0 && sent+uint64(p.mss) > right { // a full window: the receiver sets the pace, not the path
+				first = len(seen)
+			}
+		} else if k.edge != noEdge {
+			right = max(right, k.edge)
 		}
 		n := len(seen)
 		if beyond && k.fromServer == own {

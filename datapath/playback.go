@@ -43,6 +43,7 @@ type Played struct {
 	Merging string     `json:"gro"`
 	Delayed unit.Nanos `json:"delayed_ack_ns"` // 0: none seen
 	Paced   bool       `json:"paced"`
+	Window  uint64     `json:"receive_window"` // the largest it offered, bytes; 0: not known
 }
 
 // Traffic is what a connection is where it was captured.
@@ -63,7 +64,10 @@ type endSetup struct {
 	cork    bool
 	maxSegs uint64 // of a super-segment, 0: what the size allows
 	window  uint64 // initial congestion window
+	offers  uint64 // receive window; 0: as it was recorded
 	nic     *NIC   // nil: its waits are part of the recorded round trip
+
+	countsACKs bool // its congestion window grows by a segment for each ACK, not by what that covers
 }
 
 // setup is all that a run depends on.
@@ -142,6 +146,9 @@ func (c *Recording) replayable() error {
 
 func (b *behaviour) played() Played {
 	p := Played{NoDelay: b.noDelay, Merging: b.merges.String(), Delayed: b.delayed, Paced: b.paced}
+	for _, e := range b.edges {
+		p.Window = max(p.Window, e.right-min(e.right, e.ack))
+	}
 	for _, s := range b.steps {
 		p.Think += s.delay
 		p.Bytes += s.bytes

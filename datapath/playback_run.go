@@ -132,12 +132,12 @@ func (p *played) build(s *setup, end int) error {
 	h.nic = nic{engine: g, ring: make([]frameID, playedFrames), poll: &h.intake, armed: true}
 	h.intake = intake{engine: g, frames: &p.frames, nic: &h.nic, to: &h.tcp, mode: how.merges, mss: uint32(s.path.mss), marks: how.flushes, traffic: &h.traffic}
 	h.tcp = endpoint{engine: g, name: end, link: &h.out, traffic: &h.traffic, app: &h.app, log: &p.log, mss: uint64(s.path.mss),
-		noDelay: how.noDelay, maxSegs: how.maxSegs, cuts: how.cuts, paced: how.paced, inline: how.inline, window: how.window, edges: how.edges}
+		noDelay: how.noDelay, maxSegs: how.maxSegs, cuts: how.cuts, paced: how.paced, inline: how.inline, window: how.window, countsACKs: how.countsACKs, edges: how.edges, offers: how.offers}
 	h.tcp.acking = acking{delay: how.delayed, mss: min(firstMSS, uint64(s.path.mss)), round: trip}
 	if how.delayed == 0 {
 		h.tcp.acking.delay = ackTimeout
 	}
-	if len(how.edges) == 0 {
+	if len(how.edges) == 0 && how.offers == 0 {
 		h.tcp.offer = noEdge
 	}
 	h.app = player{engine: g, tcp: &h.tcp, peer: &peer.app, steps: how.played(), handshake: s.path.handshake}

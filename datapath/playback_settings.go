@@ -54,6 +54,16 @@ func playbackSettings() []playbackSetting {
 			e.window = n
 			return err == nil && n >= 1 && n <= 1000
 		}},
+		{"growth", "bytes, acks", "what opens the congestion window: the bytes that are acknowledged, as Linux counts them since 3.18, or a segment for each ACK", func(_ *setup, e *endSetup, v string) bool {
+			e.countsACKs = v == "acks"
+			return v == "bytes" || v == "acks"
+		}},
+		{"receive-window", "1 to 1073741824 bytes", "the window that is offered throughout, in place of the recorded ones", func(s *setup, e *endSetup, v string) bool {
+			n, err := strconv.ParseUint(v, 10, 32)
+			e.offers = n
+			s.ends[0].cuts, s.ends[1].cuts = nil, nil // what the recorded windows let leave together
+			return err == nil && n >= 1 && n <= 1<<30
+		}},
 		{"round-trip", "1 to 10000000 us", "of the path, both ways", func(s *setup, _ *endSetup, v string) bool {
 			n, err := strconv.ParseUint(v, 10, 32)
 			far := 1 - s.side

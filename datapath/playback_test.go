@@ -2,6 +2,7 @@ package datapath
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"os"
@@ -90,6 +91,69 @@ func TestWhatIf(t *testing.T) {
 	}
 }
 
+// A transfer behind a fixed window takes a round trip for each window, whatever the window that was recorded; and never is more
+// than that on its way.
+func TestReceiveWindow(t *testing.T) {
+	c := recordings(t, "rtt20-sender")[0]
+	for _, window := range []uint64{14480, 28960, 57920} {
+		p, err := c.Play(nil, fmt.Sprintf("server.receive-window=%d", window))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var sent, acked uint64
+		for _, k := range p.changed {
+			if k.fromServer {
+				acked = max(acked, k.ack)
+			} else if sent = max(sent, k.end); sent > acked+window {
+				t.Fatalf("window %d: %d bytes are on their way", window, sent-acked)
+			}
+		}
+		trips := float64(c.bytes(false)) / float64(window)
+		if got := float64(p.Changed.Duration) / float64(p.RoundTrip); got < trips || got > 1.25*trips+6 {
+			t.Errorf("window %d: %.1f round trips for %.1f windows", window, got, trips)
+		}
+	}
+}
+
+// What a window that was full let wait is one write, not pauses of the application; and it tells no rate of the path.
+func TestWindowFullIsNoPause(t *testing.T) {
+	c := recordings(t, "rtt20-sender")[0]
+	played, err := c.Play(nil, "server.receive-window=14480")
+	if err != nil {
+		t.Fatal(err)
+	}
+	limited := *c
+	limited.packets = played.changed
+	again, err := limited.Play(nil, "server.receive-window=1000000")
+	if err != nil {
+		t.Fatal(err)
+	}
+	free, err := c.Play(nil, "rate=0,server.receive-window=1000000")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if off := float64(again.Changed.Duration)/float64(free.Changed.Duration) - 1; again.Ends[0].Writes != 1 || math.Abs(off) > 0.1 {
+		t.Errorf("%d writes, and %v without the window where %v are right", again.Ends[0].Writes, again.Changed.Duration, free.Changed.Duration)
+	}
+}
+
+// A sender that counts ACKs needs more round trips the fewer ACKs there are; one that counts bytes does not.
+func TestGrowth(t *testing.T) {
+	c := recordings(t, "rtt20-gro-receiver")[0]
+	took := map[string]unit.Nanos{}
+	for _, changes := range []string{"growth=bytes,server.gro=on", "growth=bytes,server.gro=off", "growth=acks,server.gro=on", "growth=acks,server.gro=off"} {
+		p, err := c.Play(nil, "rate=0,"+changes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		took[changes] = p.Changed.Duration
+	}
+	bytes, merged, apart := took["growth=bytes,server.gro=on"], took["growth=acks,server.gro=on"], took["growth=acks,server.gro=off"]
+	if !(bytes < apart && apart < merged) || took["growth=bytes,server.gro=off"] > bytes*11/10 {
+		t.Errorf("%v", took)
+	}
+}
+
 // With three segments to a super-segment, the one-byte tails leave by themselves, packet for packet as recorded so.
 func TestWhatIfSequence(t *testing.T) {
 	p := playback(t, "rr-4345-sender", "gso-max-segs=3")
@@ -117,7 +181,8 @@ func TestPlaybackCarriesAll(t *testing.T) {
 			key    string
 			values []string
 		}{{"nodelay", []string{"on", "off"}}, {"gro", []string{"on", "off"}}, {"cork", []string{"on", "off"}}, {"gso-max-segs", []string{"1", "2", "3", "20"}}, {"initial-window", []string{"1", "2", "10", "100"}},
-			{"delayed-ack", []string{"0", "5000", "200000"}}, {"round-trip", []string{"1", "300", "20000"}}, {"rate", []string{"0", "10", "1000"}}} {
+			{"delayed-ack", []string{"0", "5000", "200000"}}, {"round-trip", []string{"1", "300", "20000"}}, {"rate", []string{"0", "10", "1000"}},
+			{"growth", []string{"bytes", "acks"}}, {"receive-window", []string{"3000", "65535", "1000000"}}} {
 			if rapid.Bool().Draw(t, s.key) {
 				host := rapid.SampledFrom([]string{"", "client.", "server."}).Draw(t, "host")
 				list = append(list, host+s.key+"="+rapid.SampledFrom(s.values).Draw(t, "value"))

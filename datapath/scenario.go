@@ -3,14 +3,15 @@ package datapath
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	"nettrace/unit"
 )
 
-// Scenario is a workload of a machine other than the request/response one: a stream, senders that share queues, or
-// forwarding.
+// Scenario is a workload of a machine other than the request/response one: a stream, senders that share queues,
+// forwarding, or receiving.
 type Scenario struct {
 	Workload    string    `json:"workload"`
 	Machine     string    `json:"machine"` // whose constants are used
@@ -66,6 +67,13 @@ func scenarioKinds() []scenarioKind {
 				}
 				return []scenarioFigure{of("packets per interrupt", "packets/interrupt", "packets"), of("interrupts", "interrupts/s", "interrupts"), of("polls at whose end the tag had changed", "ratio", "races"), of("CPU", "percent", "cpu")}
 			}, "full frames in pairs at random times on a link of 1 Gb/s"},
+		{"receive", "receive:PPS", receiving, "queues", []string{"1", "2", "4", "8", "16"},
+			func(pps, _ int, queues string) []scenarioFigure {
+				of := func(name, unit, measure string) scenarioFigure {
+					return scenarioFigure{name, unit, fmt.Sprintf("rate=%d queues=%s measure=%s", pps, queues, measure)}
+				}
+				return []scenarioFigure{of("CPU of the busiest queue", "ratio", "busy"), of("rate at which that CPU is full", "packets/s", "capacity"), of("pause of that CPU that its ring bridges", "us", "bridged")}
+			}, "a ring and a CPU for each queue (1 to 1024 of them); a packet costs the same on each CPU and at each rate, whatever the others do"},
 	}
 }
 
@@ -92,8 +100,8 @@ func ScenarioChoice(workload string) (choice Setting, ok bool) {
 	return Setting{}, false
 }
 
-// PredictScenario predicts a workload "stream:BYTES,DEPTH", "send:BYTES", "senders:N" or "forward:PPS" with settings
-// "KEY=VALUE": the choice that the model has (dma, mode, discipline, driver), or one of the machine's constants.
+// PredictScenario predicts a workload "stream:BYTES,DEPTH", "send:BYTES", "senders:N", "forward:PPS" or "receive:PPS" with
+// settings "KEY=VALUE": the choice that the model has (dma, mode, discipline, driver, queues), or one of the machine's constants.
 func PredictScenario(ctx context.Context, workload string, settings []string) (*Scenario, error) {
 	prefix, sizes, _ := strings.Cut(workload, ":")
 	for _, k := range scenarioKinds() {
@@ -125,7 +133,7 @@ func (k scenarioKind) predict(ctx context.Context, workload, sizes string, setti
 			if c, err = k.override(c, key, value); err != nil {
 				return nil, err
 			}
-			changed = append(changed, key+"="+value)
+			changed = append(slices.DeleteFunc(changed, func(c string) bool { return strings.HasPrefix(c, key+"=") }), key+"="+value)
 		}
 	}
 	s := &Scenario{Workload: workload, Machine: k.machine, Settings: strings.Join(append([]string{k.choice + "=" + choice}, changed...), ","), Assumptions: []string{k.assumes, c.describe()}}
@@ -168,7 +176,9 @@ func (k scenarioKind) override(c *Constants, key, text string) (*Constants, erro
 		if err != nil || !(value >= q.least && value <= q.top) {
 			return nil, fmt.Errorf("%s: %q, expected %g to %g %s", key, text, q.least, q.top, q.unit)
 		}
-		return c.with(key, value), nil
+		changed := c.with(key, value)
+		changed.list[c.at(key)].Role = Given
+		return changed, nil
 	}
 	keys := []string{k.choice}
 	for _, q := range c.machine.quantities {
@@ -183,5 +193,5 @@ func (c *Constants) describe() string {
 	for _, k := range c.list {
 		count[k.Role]++
 	}
-	return fmt.Sprintf("times of the machines of the %s figures: %d constants given, %d fitted on published points, %d assumed", c.Machine(), count[Given], count[Fitted], count[Assumed])
+	return fmt.Sprintf("constants of machine %s: %d given, %d fitted on published points, %d assumed", c.Machine(), count[Given], count[Fitted], count[Assumed])
 }

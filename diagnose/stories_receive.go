@@ -99,7 +99,7 @@ func oneCPU() story {
 		},
 		tell: func(t *told) (finding.Finding, bool) {
 			where, full := t.worst("where"), t.worst("full")
-			return finding.Finding{Subject: where.Subject, Severity: finding.Warning, Summary: "one CPU takes the packets and has no time left: " + brief(where) + "; " + brief(full), Measures: where.Measures, Advice: append(append([]finding.Advice{}, where.Advice...), full.Advice...)}, true
+			return finding.Finding{Subject: where.Subject, Severity: finding.Warning, Summary: "one CPU takes the packets and has no time left: " + brief(where) + "; " + brief(full), Measures: where.Measures, Advice: append(t.advice("where", "irq/imbalance"), full.Advice...)}, true
 		},
 	}
 }
@@ -127,7 +127,10 @@ func stretchACK() story {
 		tell: func(t *told) (finding.Finding, bool) {
 			acks, growth := t.worst("acks"), t.worst("growth")
 			f := finding.Finding{Subject: acks.Subject, Severity: acks.Severity, Summary: "merged packets are acknowledged seldom: " + brief(acks), Measures: acks.Measures,
-				Advice: append([]finding.Advice{{Text: "on the receiver: ethtool -K IF lro off (GRO keeps more ACKs), then gro off for a test; on the sender a kernel that counts bytes (Linux 3.18 and later)", Reference: "RFC 3465"}}, acks.Advice...)}
+				Advice: append([]finding.Advice{
+					{Text: "on the receiver, for a test: ethtool -K IF lro off gro off (with LRO off alone GRO keeps more ACKs)", Reference: "RFC 3465"},
+					{Text: "on the sender, for good: a kernel that counts the bytes that are acknowledged (Linux 3.18 and later)", Reference: "RFC 3465"},
+				}, acks.Advice...)}
 			if growth != nil {
 				f.Severity, f.Effect = finding.Warning, growth.Effect
 				f.Summary += "; " + brief(growth)

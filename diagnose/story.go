@@ -55,6 +55,18 @@ func (t *told) worst(part string) *finding.Finding {
 	return nil
 }
 
+// advice returns what the findings of a part advise, that of a rule first and the worst first otherwise.
+func (t *told) advice(part, first string) (list []finding.Advice) {
+	for _, is := range []bool{true, false} {
+		for _, f := range t.found[part] {
+			if (f.Rule == first) == is {
+				list = append(list, f.Advice...)
+			}
+		}
+	}
+	return list
+}
+
 // sum adds a measure up over all findings of a part.
 func (t *told) sum(part, measure string) (sum float64) {
 	for _, f := range t.found[part] {

@@ -111,6 +111,8 @@ type Advice struct {
 	Text      string      `json:"text"`
 	Reference string      `json:"reference"`
 	Predicted *Prediction `json:"predicted"`
+
+	NotPredicted string `json:"not_predicted,omitempty"` // why there is no prediction, where one could be expected
 }
 
 // Prediction is what an advice is expected to bring.

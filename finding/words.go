@@ -33,11 +33,14 @@ func (m Measure) String() string {
 	return s
 }
 
-// String says what to do and what it is expected to bring.
+// String says what to do and what it is expected to bring, or why that is not known.
 func (a Advice) String() string {
 	s := a.Text
 	if p := a.Predicted; p != nil {
 		s += fmt.Sprintf("; predicted %s (%s to %s)", unit.Format(p.Value, p.Unit), unit.Number(p.Low), unit.Number(p.High))
+	}
+	if a.NotPredicted != "" {
+		s += "; not predicted: " + a.NotPredicted
 	}
 	return s
 }

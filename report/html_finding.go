@@ -34,8 +34,8 @@ type findingView struct {
 }
 
 type adviceView struct {
-	Text, Reference, Predicted string
-	Assumptions                []string
+	Text, Reference, Predicted, NotPredicted string
+	Assumptions                              []string
 }
 
 // findings makes the views of all findings, in their order.
@@ -88,7 +88,7 @@ func (p *pageMaker) describe(f *finding.Finding, v *findingView) {
 		Open: f.Severity >= finding.Notice, Symptoms: v.Symptoms, Cause: v.Cause,
 	}
 	for _, a := range f.Advice {
-		view := adviceView{Text: a.Text, Reference: a.Reference}
+		view := adviceView{Text: a.Text, Reference: a.Reference, NotPredicted: a.NotPredicted}
 		if x := a.Predicted; x != nil {
 			view.Predicted = fmt.Sprintf("%s (%s to %s)", unit.Format(x.Value, x.Unit), unit.Number(x.Low), unit.Number(x.High))
 			view.Assumptions = x.Assumptions

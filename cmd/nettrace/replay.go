@@ -34,7 +34,8 @@ and rate (Mb/s); with --nic (mlx4, tg3, net-dim and others) the card's moderatio
 With --workload rr:REQUEST,RESPONSE[,DEPTH], requests and responses run over receive interrupt moderation on both hosts. The
 settings begin with those of the adaptive-rx thread (adaptive-rx on, rx-usecs 16, rx-frames 44, rx-usecs-high 128). Other
 workloads: stream:BYTES,DEPTH (--set dma=per-fragment, per-page, none), send:BYTES (mode=copy, zero-copy), senders:N
-(discipline=lock, ring, ring-abdicate), forward:PPS (driver=base, tagged, tagged-late, coal, coal-4x).
+(discipline=lock, ring, ring-abdicate), forward:PPS (driver=base, tagged, tagged-late, coal, coal-4x), receive:PPS (queues=N,
+and what was recorded: ring=DESCRIPTORS, packet=US, flows=N or busiest=SHARE).
 
 client. and server. before a name set one host.`,
 		Example: `  nettrace replay fixtures/pcap/nagle-wwr-stall.pcap --set nodelay=on

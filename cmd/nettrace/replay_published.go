@@ -22,7 +22,7 @@ func (e *env) published(ctx context.Context, tables []string, output string, sty
 // fit calibrates the constants of machines.
 func (e *env) fit(ctx context.Context, machines []string, output string, style report.Style) error {
 	if len(machines) == 0 {
-		machines = datapath.Machines()
+		machines = datapath.FittedMachines()
 	}
 	var fits []*datapath.Fit
 	for _, name := range machines {
