@@ -188,6 +188,11 @@ func (p *page) finding(f *finding.Finding, names map[string]string) {
 	}
 	for _, a := range f.Advice {
 		p.labelled(4, "try", bold, labelColumn, advice(a, p.style.Verbose))
+		if a.Predicted != nil && p.style.Verbose {
+			for _, assumption := range a.Predicted.Assumptions {
+				p.labelled(4, "if", faint, labelColumn, assumption)
+			}
+		}
 	}
 	for i, c := range f.Caveats {
 		if i == 0 || p.style.Verbose {

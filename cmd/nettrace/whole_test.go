@@ -97,10 +97,10 @@ func rename(v any, name string) any {
 			v[i] = rename(v[i], name)
 		}
 	case map[string]any:
+		delete(v, "predicted") // a prediction reads a recording again, which standard input cannot be
+		delete(v, "not_predicted")
 		for k := range v {
-			if v[k] = rename(v[k], name); k == "predicted" { // a prediction reads a recording again, which standard input cannot be
-				v[k] = nil
-			}
+			v[k] = rename(v[k], name)
 		}
 	}
 	return v
