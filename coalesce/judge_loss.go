@@ -25,7 +25,7 @@ func grade(share, notice, warning float64) (s finding.Severity, ok bool) {
 type lost struct {
 	what    string // "packets"
 	delta   uint64
-	of      uint64 // that passed and that were lost together
+	of      uint64 // that passed and that were lost together; 0 if what passed is not counted
 	counter string
 	change  Change
 	series  *Series
@@ -38,15 +38,23 @@ func (l lost) share() float64 {
 	return min(1, float64(l.delta)/float64(l.of))
 }
 
+// grade is the severity of a loss by its share; where that is not known, a notice.
+func (l lost) grade(p finding.Params) (s finding.Severity, ok bool) {
+	if l.of == 0 {
+		return finding.Notice, l.delta > 0
+	}
+	return grade(l.share(), p["share"], p["warning-share"])
+}
+
 // finding states a loss; the caller adds summary and advice.
 func (l lost) finding(subject finding.Subject, threshold float64) finding.Finding {
 	f := finding.Finding{Subject: subject}
 	f.Confidence, f.Reasons, f.Caveats = l.series.trust()
 	f.End = l.series.Span()
 	f.Effect.Share = l.share()
-	f.Measures = []finding.Measure{
-		{Name: "lost_" + l.what, Value: float64(l.delta), Unit: l.what},
-		{Name: "lost_share", Value: l.share(), Unit: "ratio", Threshold: finding.Threshold(threshold)},
+	f.Measures = []finding.Measure{{Name: "lost_" + l.what, Value: float64(l.delta), Unit: l.what}}
+	if l.of > 0 {
+		f.Measures = append(f.Measures, finding.Measure{Name: "lost_share", Value: l.share(), Unit: "ratio", Threshold: finding.Threshold(threshold)})
 	}
 	if seconds := l.change.Span.Seconds(); seconds > 0 {
 		f.Measures = append(f.Measures, finding.Measure{Name: "lost_per_second", Value: float64(l.delta) / seconds, Unit: l.what + "/s"})
@@ -57,7 +65,11 @@ func (l lost) finding(subject finding.Subject, threshold float64) finding.Findin
 
 // text says how much was lost: "30,000 of 18,030,000 packets (0.17 %, 1,000/s)".
 func (l lost) text() string {
-	s := fmt.Sprintf("%s of %s %s (%s", count(l.delta), count(l.of), l.what, unit.Percent(l.share()))
+	total, share := "", "how many came is not counted"
+	if l.of > 0 {
+		total, share = "of "+count(l.of)+" ", unit.Percent(l.share())
+	}
+	s := fmt.Sprintf("%s %s%s (%s", count(l.delta), total, l.what, share)
 	if seconds := l.change.Span.Seconds(); seconds > 0 {
 		s += ", " + rateText(float64(l.delta)/seconds)
 	}
@@ -71,29 +83,31 @@ func (i *Interface) lost(place kernel.LossPlace) (l lost, also []string, ok bool
 		return l, nil, false
 	}
 	l = lost{what: "packets", delta: loss.Delta, counter: loss.Name, change: loss.change, series: loss.series}
-	l.of = loss.Delta + i.received()
+	if received, known := i.received(); known {
+		l.of = loss.Delta + received
+	}
 	return l, loss.Also, true
 }
 
-// received returns the packets that the interface received over its series.
-func (i *Interface) received() uint64 {
+// received returns the packets that the interface received over its series, if they are counted.
+func (i *Interface) received() (n uint64, ok bool) {
 	if t, ok := i.Traffic(); ok {
 		n, _ := sum(t.RX)
-		return n
+		return n, true
 	}
 	if c := i.kernelCounter("rx_packets"); c != nil {
-		return c.Delta
+		return c.Delta, true
 	}
 	for _, s := range i.Counters {
 		if n, _ := sum(s.packets(kernel.RX, false, -1)); n > 0 {
-			return n
+			return n, true
 		}
 	}
-	n := uint64(0)
-	for _, q := range i.QueueLoad() {
+	queues := i.QueueLoad()
+	for _, q := range queues {
 		n += q.Packets
 	}
-	return n
+	return n, len(queues) > 0
 }
 
 // alsoText names further counters of the same loss.

@@ -36,7 +36,7 @@ func judgeBacklogDrop(h *Host, p finding.Params) []finding.Finding {
 				continue
 			}
 			l := lost{what: "packets", delta: row.Delta, of: processed.Delta + row.Delta, counter: key, change: row.Change, series: &s.Series}
-			severity, ok := grade(l.share(), p["share"], p["warning-share"])
+			severity, ok := l.grade(p)
 			if !ok {
 				continue
 			}
@@ -45,6 +45,9 @@ func judgeBacklogDrop(h *Host, p finding.Params) []finding.Finding {
 			f.Severity = severity
 			f.Summary = fmt.Sprintf("the receive backlog dropped %s, %s of them on CPU %d", l.text(), count(most), cpu)
 			f.Advice = []finding.Advice{{Text: "sysctl -w net.core.netdev_max_backlog=5000 holds longer bursts; if the CPU is full, give RPS more CPUs: echo MASK > /sys/class/net/IFACE/queues/rx-0/rps_cpus", Reference: "Linux Documentation/networking/scaling.rst"}}
+			if first, ok := s.spreadFirst(cpu, "backlog"); ok {
+				f.Advice[0] = first
+			}
 			if key == "flow_limit_count" {
 				f.Summary = fmt.Sprintf("flow limits dropped %s of flows that were too large a part of a backlog, %s of them on CPU %d", l.text(), count(most), cpu)
 				f.Advice[0].Text = "one flow is more than its CPU takes: let it go to a queue of its own, or make the table of flows larger: sysctl -w net.core.flow_limit_table_len=8192"

@@ -30,6 +30,9 @@ func Missed() finding.On[*Host] {
 				f.Confidence = min(f.Confidence, finding.Medium)
 				f.Reasons = append(f.Reasons, "no counter of missing descriptors rose")
 				f.Summary = fmt.Sprintf("the packet buffer of %s overflowed for %s: %s", i.Name, l.text(), l.counter)
+				if h.outnumbered(i, f) {
+					return true
+				}
 				f.Advice = []finding.Advice{
 					{Text: "see whether the slot gives the NIC its full speed and width: lspci -vv -s BUS | grep -E 'LnkCap|LnkSta|MaxPayload|MaxReadReq'", Reference: "lspci(8)"},
 					{Text: "keep the CPUs out of deep sleep, which delays writes to memory: cpupower idle-set -D 10; and put interrupts and program on the NIC's NUMA node (/sys/class/net/" + i.Name + "/device/numa_node)", Reference: "cpupower-idle-set(1)"}}

@@ -23,7 +23,11 @@ func NoBuffer() finding.On[*Host] {
 		},
 		Judge: func(h *Host, p finding.Params) []finding.Finding {
 			return eachLoss(h, p, kernel.LossMemory, func(i *Interface, l lost, f *finding.Finding) bool {
-				f.Summary = fmt.Sprintf("the driver of %s got no memory for receive buffers %s times while %s packets came: %s", i.Name, count(l.delta), count(l.of-l.delta), l.counter)
+				came := ""
+				if l.of > 0 {
+					came = " while " + count(l.of-l.delta) + " packets came"
+				}
+				f.Summary = fmt.Sprintf("the driver of %s got no memory for receive buffers %s times%s: %s", i.Name, count(l.delta), came, l.counter)
 				f.Advice = []finding.Advice{{Text: "keep more memory free for interrupts: sysctl -w vm.min_free_kbytes=262144; and look who takes it (dmesg | grep 'page allocation failure', /proc/buddyinfo): jumbo frames need several pages at once", Reference: "Linux Documentation/admin-guide/sysctl/vm.rst"}}
 				return true
 			})
@@ -36,7 +40,7 @@ func eachLoss(h *Host, p finding.Params, place kernel.LossPlace, state func(i *I
 	var found []finding.Finding
 	for _, i := range h.Interfaces {
 		l, also, ok := i.lost(place)
-		severity, over := grade(l.share(), p["share"], p["warning-share"])
+		severity, over := l.grade(p)
 		if !ok || !over {
 			continue
 		}

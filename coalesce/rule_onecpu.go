@@ -58,7 +58,11 @@ func (h *Host) oneCPU(s *CPUSeries, row *CPURow, p finding.Params) (f finding.Fi
 	f.Confidence, f.Reasons, f.Caveats = s.trust()
 	f.End = s.Span()
 	f.Effect.Share = busy
-	f.Summary = fmt.Sprintf("CPU %d does %s of all receive processing, %s packets/s, and the other %d CPUs nearly none", cpu, unit.Percent(share), unit.Number(rate), len(s.CPUs)-1)
+	others := "CPU"
+	if n := len(s.CPUs) - 1; n > 1 {
+		others = fmt.Sprintf("%d CPUs", n)
+	}
+	f.Summary = fmt.Sprintf("CPU %d does %s of all receive processing, %s packets/s, and the other %s nearly none", cpu, unit.Percent(share), unit.Number(rate), others)
 	f.Measures = []finding.Measure{
 		{Name: "cpu_share", Value: share, Unit: "ratio", Threshold: finding.Threshold(p["share"])},
 		{Name: "packets_per_second", Value: rate, Unit: "packets/s", Threshold: finding.Threshold(p["rate"])},

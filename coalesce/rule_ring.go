@@ -44,7 +44,7 @@ func judgeRingOverrun(h *Host, p finding.Params) []finding.Finding {
 
 func (i *Interface) ringOverrun(h *Host, p finding.Params) (f finding.Finding, ok bool) {
 	l, also, ok := i.lost(kernel.LossRing)
-	severity, over := grade(l.share(), p["share"], p["warning-share"])
+	severity, over := l.grade(p)
 	if !ok || !over {
 		return f, false
 	}
@@ -59,15 +59,11 @@ func (i *Interface) ringOverrun(h *Host, p finding.Params) (f finding.Finding, o
 	if known {
 		f.Evidence = append(append(f.Evidence, i.settingEvidence("ethtool-g", "rx")...), i.settingEvidence("ethtool-g", "rx-max")...)
 	}
-	if strings.Contains(l.counter, "overflow") || strings.Contains(l.counter, "empty") {
+	if strings.Contains(l.counter, "overflow") || strings.Contains(l.counter, "empty") || strings.HasSuffix(l.counter, "_irq") {
 		f.Caveats = append(f.Caveats, l.counter+" counts events: one is taken as one packet, which is an estimate")
 	}
-	if d := h.deviceOf(i); d != nil {
-		if w, counted := d.packets(); counted && w.receivedPerInterrupt < 1 {
-			f.Reasons = append(f.Reasons, fmt.Sprintf("%s on it, so that the CPU may be spent on interrupts", perInterruptText(w.receivedPerInterrupt)))
-			f.Advice = []finding.Advice{{Text: "interrupts outnumber packets: handle irq/storm first; a larger ring is no remedy for it", Reference: "Linux Documentation/networking/napi.rst"}}
-			return f, true
-		}
+	if h.outnumbered(i, &f) {
+		return f, true
 	}
 	cpu := finding.Advice{Text: "find why the CPU does not empty it: softnet/one-cpu, softnet/squeeze and irq/imbalance tell whether one CPU is full; mpstat -P ALL 1 shows its time", Reference: "Linux Documentation/networking/scaling.rst"}
 	if known && float64(size) < p["ring-share"]*float64(limit) {
@@ -80,6 +76,21 @@ func (i *Interface) ringOverrun(h *Host, p finding.Params) (f finding.Finding, o
 		f.Advice = append(f.Advice, finding.Advice{Text: fmt.Sprintf("see whether the ring can be larger: ethtool -g %s, ethtool -G %s rx N", i.Name, i.Name), Reference: "ethtool(8), -G"})
 	}
 	return f, true
+}
+
+// outnumbered says in a finding of lost packets that their interface has more interrupts than packets, if it has.
+func (h *Host) outnumbered(i *Interface, f *finding.Finding) bool {
+	d := h.deviceOf(i)
+	if d == nil {
+		return false
+	}
+	w, counted := d.packets()
+	if !counted || w.receivedPerInterrupt >= 1 {
+		return false
+	}
+	f.Reasons = append(f.Reasons, fmt.Sprintf("%s on it, so that the CPU may be spent on interrupts", perInterruptText(w.receivedPerInterrupt)))
+	f.Advice = []finding.Advice{{Text: "interrupts outnumber packets: handle irq/storm first; a larger ring is no remedy for it", Reference: "Linux Documentation/networking/napi.rst"}}
+	return true
 }
 
 // ring returns the size of the receive ring and the largest there is; a maximum of 0 is not known (be2net).
@@ -98,7 +109,7 @@ func (i *Interface) peerRing(h *Host, p finding.Params) (f finding.Finding, ok b
 		return f, false
 	}
 	l := lost{what: "packets", delta: dropped.Delta, of: dropped.Delta + sent.Delta, counter: dropped.Name, change: dropped.Change, series: i.seriesOf(dropped)}
-	severity, ok := grade(l.share(), p["share"], p["warning-share"])
+	severity, ok := l.grade(p)
 	if !ok {
 		return f, false
 	}

@@ -64,7 +64,7 @@ func (h *Host) socketLoss(protocol string, of uint64, names []string, p finding.
 			}
 		}
 	}
-	severity, ok := grade(l.share(), p["share"], p["warning-share"])
+	severity, ok := l.grade(p)
 	if !ok || l.series == nil || float64(l.delta) < p["least-lost"] {
 		return f, false
 	}

@@ -65,14 +65,23 @@ func (h *Host) squeeze(s *CPUSeries, row *CPURow, c CPUChange, p finding.Params)
 		f.Severity = finding.Warning
 		f.Summary += fmt.Sprintf("; its backlog dropped %s packets", count(dropped))
 	}
-	if processed := s.row("processed"); processed != nil {
-		if cpu, _, part := processed.top(); cpu == c.CPU && part > 0.8 && len(s.CPUs) > 1 {
-			f.Advice = append(f.Advice, finding.Advice{Text: fmt.Sprintf("CPU %d does %s of all receive work: spread it first (RSS, RPS); a larger budget does not help one CPU that is full", cpu, unit.Percent(part)), Reference: "Linux Documentation/networking/scaling.rst"})
-			return f, true
-		}
+	if first, ok := s.spreadFirst(c.CPU, "budget"); ok {
+		f.Advice = append(f.Advice, first)
+		return f, true
 	}
 	f.Advice = append(f.Advice, finding.Advice{Text: "if latency or drops suffer: sysctl -w net.core.netdev_budget=600 net.core.netdev_budget_usecs=4000, and compare the squeezes again", Reference: "Linux Documentation/admin-guide/sysctl/net.rst"})
 	return f, true
+}
+
+// spreadFirst is the advice where one CPU does most of the work, to which no larger budget or backlog helps.
+func (s *CPUSeries) spreadFirst(cpu int, size string) (a finding.Advice, ok bool) {
+	processed := s.row("processed")
+	if processed == nil || len(s.CPUs) < 2 {
+		return a, false
+	}
+	most, _, part := processed.top()
+	a = finding.Advice{Text: fmt.Sprintf("CPU %d does %s of all receive work: spread it first (RSS, RPS); a larger %s does not help one CPU that is full", cpu, unit.Percent(part), size), Reference: "Linux Documentation/networking/scaling.rst"}
+	return a, most == cpu && part > 0.8
 }
 
 // squeezeShare returns the share of the CPU's receive rounds that were squeezed, and how that is known.

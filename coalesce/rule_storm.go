@@ -2,7 +2,6 @@ package coalesce
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"nettrace/finding"
@@ -120,14 +119,12 @@ func nicStorm(h *Host, d *device, p finding.Params) (f finding.Finding, ok bool)
 		f.Confidence = min(f.Confidence, finding.Medium)
 		f.Reasons = append(f.Reasons, "the device's packets are not known, so that work per interrupt is not")
 	}
-	losses := d.losses()
-	for _, c := range losses {
-		r, _ := c.Rate()
-		f.Evidence = append(f.Evidence, finding.At(c.Last.Pos, "%s +%s, %s", c.Name, unit.Count(int64(c.Delta&(1<<63-1))), rateText(r)))
+	losses := d.overflows()
+	for _, l := range losses {
+		f.Evidence = append(f.Evidence, finding.At(l.Pos, "%s +%s, %s", l.Name, count(l.Delta), rateText(l.Rate)))
 	}
 	if len(losses) > 0 && storm {
-		r, _ := losses[0].Rate()
-		f.Summary += fmt.Sprintf(", while %s rises by %s: the overflow interrupts seem not to be masked while the driver polls", losses[0].Name, rateText(r))
+		f.Summary += fmt.Sprintf(", while %s rises by %s: the overflow interrupts seem not to be masked while the driver polls", losses[0].Name, rateText(losses[0].Rate))
 	}
 	f.Advice = d.stormAdvice(storm, len(losses) > 0)
 	f.Caveats = append(f.Caveats, fmt.Sprintf("the share of CPU time assumes %v an interrupt; on slow processors it is several times that", interruptCost))
@@ -172,26 +169,17 @@ func (d *device) packets() (w work, ok bool) {
 	return w, true
 }
 
-// losses returns the counters of the device's receive ring that rose: packets for which there was no room.
-func (d *device) losses() []*Counter {
+// overflows returns what found no room at the device, in its receive ring or in front of it.
+func (d *device) overflows() (found []InterfaceLoss) {
 	if d.iface == nil {
 		return nil
 	}
-	var found []*Counter
-	for _, s := range d.iface.Counters {
-		for k := range s.Counters {
-			c := &s.Counters[k]
-			if c.Delta > 0 && slices.ContainsFunc(lossNames(), func(n string) bool { return strings.Contains(c.Name, n) }) && len(found) < 3 {
-				found = append(found, c)
-			}
+	for _, l := range d.iface.Losses() {
+		if l.Place == kernel.LossRing || l.Place == kernel.LossMissed {
+			found = append(found, l)
 		}
 	}
 	return found
-}
-
-// lossNames are parts of the names of counters of packets that found no receive descriptor or buffer.
-func lossNames() []string {
-	return []string{"ring_overflow", "no_dma_resources", "no_buffer", "out_of_buffer", "missed_errors", "rx_discards", "rxbds_empty", "drops_no_frags", "fifo_errors", "rx_fifo", "pkts rx OOB"}
 }
 
 func (d *device) stormAdvice(storm, overflow bool) []finding.Advice {

@@ -32,7 +32,8 @@ type lossName struct {
 }
 
 // lossNames lists counters of ethtool -S and of the kernel by what their rise means. Sources: the drivers' statistics
-// tables (ixgbe, igb, e1000e, i40e, mlx4_en, mlx5_core, bnxt_en, tg3, bnx2, be2net, ena, gve, vmxnet3, virtio_net) and
+// tables (ixgbe, igb, e1000e, i40e, mlx4_en, mlx5_core, bnxt_en, tg3, bnx2, be2net, ena, gve, vmxnet3, virtio_net; of
+// single chips stmmac, macb, bcmgenet, bcmsysport, mtk_eth_soc, mvpp2, dpaa2, sfc, atlantic, qede) and
 // include/uapi/linux/if_link.h. Names of queues' counters are the rest that ParseQueueCounter returns.
 func lossNames() []lossName {
 	return []lossName{
@@ -47,6 +48,13 @@ func lossNames() []lossName {
 		{"alloc_rx_page_failed", LossMemory}, {"alloc_rx_buff_failed", LossMemory}, {"rx_alloc_buff_failed", LossMemory}, {"rx_alloc_page_failed", LossMemory},
 		{"rx_buff_alloc_err", LossMemory}, {"buff_alloc_err", LossMemory}, {"page_alloc_fail", LossMemory}, {"rx_drops_no_skbs", LossMemory}, {"rx buf alloc fail", LossMemory},
 		{"rx_alloc_fail", LossMemory}, {"skb_alloc_fail", LossMemory},
+		{"rx_resource_errors", LossRing}, {"rx_buf_unav_irq", LossRing}, {"rx_missed_cntr", LossRing}, {"rdma_ovflow_cnt", LossRing}, {"rx_nodesc_drop_cnt", LossRing}, // macb, stmmac, bcmsysport, sfc
+		{"rx_nodesc_drops", LossRing}, {"port_rx_nodesc_drops", LossRing}, {"InDroppedDma", LossRing}, {"no_buff_discards", LossRing}, {"[hw] rx nobuffer discards", LossRing}, // sfc, atlantic, qede, dpaa2
+		{"rx_overruns", LossMissed}, {"rx_overflow", LossMissed}, {"port_rx_overflow", LossMissed}, {"rx_fifo_overrun", LossMissed}, {"rx_ppv2_overrun", LossMissed}, // macb, mtk_eth_soc, sfc, mvpp2
+		{"rx_overflow_cntr", LossMissed}, {"rx_overflow_irq", LossMissed}, {"rx_gmac_overflow", LossMissed}, {"mmc_rx_fifo_overflow", LossMissed}, {"rbuf_ovflow_cnt", LossMissed}, // stmmac, bcmgenet
+		{"brb_discards", LossMissed}, {"brb_truncates", LossMissed},
+		{"rx_frame_check_sequence_errors", LossWire}, {"rx_alignment_errors", LossWire}, {"mmc_rx_crc_error", LossWire}, {"mmc_rx_align_error", LossWire}, {"bad_crc_event", LossWire},
+		{"mmc_rx_pause_frames", PauseReceived}, {"mmc_tx_pause_frame", PauseSent},
 		{"mac_stats.rx_missed_packets", LossMissed}, {"mac_stats.missed_packets", LossMissed}, {"mac_stats.recv_no_buff", LossRing}, {"mac_stats.crc_errs", LossWire}, // FreeBSD's sysctl
 		{"mac_stats.rec_len_errs", LossWire}, {"r_drops", LossTransmit}, {"discarded", LossRing},
 		{"*_allowance_exceeded", LossAllowance},

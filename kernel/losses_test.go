@@ -24,6 +24,12 @@ func TestParseLoss(t *testing.T) {
 		{"rx_flow_control_xoff", PauseReceived, "rx_flow_control_xoff"},
 		{"tx_pause_ctrl_phy", PauseSent, "tx_pause_ctrl_phy"},
 		{"mac_stats.rx_missed_packets", LossMissed, "mac_stats.rx_missed_packets"},
+		{"rx_resource_errors", LossRing, "rx_resource_errors"},
+		{"rx_buf_unav_irq", LossRing, "rx_buf_unav_irq"},
+		{"port_rx_nodesc_drops", LossRing, "port_rx_nodesc_drops"},
+		{"[hw] rx nobuffer discards", LossRing, "[hw] rx nobuffer discards"},
+		{"rx_overruns", LossMissed, "rx_overruns"},
+		{"mmc_rx_fifo_overflow", LossMissed, "mmc_rx_fifo_overflow"},
 		{"iflib.txq3.r_drops", LossTransmit, "r_drops"},
 		{"rx_queue_0_drops", NoLoss, ""}, // veth: also what XDP drops
 		{"rx_cache_empty", NoLoss, ""},   // not a loss, nor are the next two

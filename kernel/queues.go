@@ -108,7 +108,8 @@ func number(s string) (n, digits int) {
 
 // PacketCounters returns the names under which drivers count the packets of a direction: each set is a whole count, its
 // members are added, and the first set that a device has counts. For a queue they are the rest that ParseQueueCounter
-// returns. Sources: locks-counters table of the drivers' ethtool -S names (ethq, netutils-linux and exporter samples).
+// returns. Sources: locks-counters table of the drivers' ethtool -S names (ethq, netutils-linux and exporter samples), and the
+// drivers' own tables of strings (qede, mvpp2, stmmac, bcmgenet, dpaa2, atlantic).
 func PacketCounters(d Direction, ofQueue bool) [][]string {
 	switch {
 	case ofQueue && d == RX:
@@ -119,10 +120,12 @@ func PacketCounters(d Direction, ofQueue bool) [][]string {
 			{"ucast_packets", "mcast_packets", "bcast_packets"}, {"ucast pkts tx", "mcast pkts tx", "bcast pkts tx"}}
 	case d == RX:
 		return [][]string{{"rx_packets"}, {"port_rx_packets"}, {"rx_ucast_packets", "rx_mcast_packets", "rx_bcast_packets"},
-			{"rx_unicast", "rx_multicast", "rx_broadcast"}, {"rx_total_frames"}, {"rx_frames"}, {"mac_stats.total_pkts_rcvd"}, {"mac_stats.total_pkts_recvd"}}
+			{"rx_unicast", "rx_multicast", "rx_broadcast"}, {"rx_total_frames"}, {"rx_frames"}, {"rx_ucast_pkts", "rx_mcast_pkts", "rx_bcast_pkts"},
+			{"unicast_frames_received", "multicast_frames_received", "broadcast_frames_received"}, {"rx_pkt_n"}, {"rx_pkts"}, {"[hw] rx frames"}, {"InPackets"}, {"mac_stats.total_pkts_rcvd"}, {"mac_stats.total_pkts_recvd"}}
 	default:
 		return [][]string{{"tx_packets"}, {"port_tx_packets"}, {"tx_ucast_packets", "tx_mcast_packets", "tx_bcast_packets"},
-			{"tx_unicast", "tx_multicast", "tx_broadcast"}, {"tx_total_frames"}, {"tx_frames"}, {"mac_stats.total_pkts_txd"}}
+			{"tx_unicast", "tx_multicast", "tx_broadcast"}, {"tx_total_frames"}, {"tx_frames"}, {"tx_ucast_pkts", "tx_mcast_pkts", "tx_bcast_pkts"},
+			{"unicast_frames_sent", "multicast_frames_sent", "broadcast_frames_sent"}, {"tx_pkt_n"}, {"tx_pkts"}, {"[hw] tx frames"}, {"OutPackets"}, {"mac_stats.total_pkts_txd"}}
 	}
 }
 

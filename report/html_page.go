@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"nettrace/analyze"
+	"nettrace/coalesce"
 	"nettrace/diagnose"
 	"nettrace/finding"
 	"nettrace/flame"
@@ -146,6 +147,9 @@ func (p *pageMaker) facts() []fact {
 		lost = plural(n, "kind of loss", "kinds of losses") + ", listed below"
 	}
 	facts = append(facts, fact{"lost", lost})
+	if texts := coalesce.Unjudged(r.Models.Hosts); len(texts) > 0 {
+		facts = append(facts, fact{"not judged", strings.Join(texts, "; ")})
+	}
 	if r.Anonymized {
 		facts = append([]fact{{"anonymized", "addresses, names of hosts and folders are not the recorded ones, and no payload is held; addresses of one network share their first bits as they did"}}, facts...)
 	}

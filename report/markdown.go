@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"nettrace/analyze"
+	"nettrace/coalesce"
 	"nettrace/finding"
 	"nettrace/source"
 )
@@ -19,6 +20,9 @@ func Markdown(w io.Writer, r *analyze.Result) error {
 		if e.Severity == source.Warning {
 			fmt.Fprintf(&b, "- lost: %s: %s\n", mark(place(names[e.Source], e.First)), mark(e.Text))
 		}
+	}
+	for _, text := range coalesce.Unjudged(r.Models.Hosts) {
+		fmt.Fprintf(&b, "- note: %s\n", mark(text))
 	}
 	shown, rest := split(r.Findings, false)
 	for i := range shown {

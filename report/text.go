@@ -8,12 +8,13 @@ import (
 	"strings"
 
 	"nettrace/analyze"
+	"nettrace/coalesce"
 	"nettrace/finding"
 	"nettrace/source"
 	"nettrace/unit"
 )
 
-// Text prints a result to be read in ten seconds: what was read and lost, then the findings that cost something with why,
+// Text prints a result to be read in ten seconds: what was read, lost and not judged, then the findings that cost something with why,
 // where to see it and what to try, then a line for what is merely worth knowing. style.Verbose prints everything.
 func Text(w io.Writer, r *analyze.Result, style Style) error {
 	p := &page{w: w, style: style}
@@ -22,6 +23,9 @@ func Text(w io.Writer, r *analyze.Result, style Style) error {
 		p.print(p.paint(bold, line) + "\n")
 	}
 	p.losses(r, names)
+	for _, text := range coalesce.Unjudged(r.Models.Hosts) {
+		p.labelled(2, "note", "", 6, text)
+	}
 	shown, rest := split(r.Findings, style.Verbose)
 	for i := range shown {
 		p.print("\n")

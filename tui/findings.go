@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"nettrace/analyze"
+	"nettrace/coalesce"
 	"nettrace/finding"
 	"nettrace/source"
 	"nettrace/tcp"
@@ -70,6 +71,9 @@ func (x *explorer) looked() []paragraph {
 		if e.Severity == source.Warning {
 			list = append(list, paragraph{label: "lost", text: clean(x.names[e.Source] + ": " + e.Text), style: &x.look.bad})
 		}
+	}
+	for _, text := range coalesce.Unjudged(x.result.Models.Hosts) {
+		list = append(list, paragraph{label: "note", text: clean(text)})
 	}
 	return list
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -14,6 +15,7 @@ import (
 	"nettrace/finding"
 	"nettrace/report"
 	"nettrace/source"
+	"nettrace/unit"
 )
 
 func analyzeCommand(e *env) *cobra.Command {
@@ -57,10 +59,11 @@ func (e *env) partial(ctx context.Context, args []string, o analyze.Options) err
 
 // inputFlags are the flags of all commands that read recordings.
 type inputFlags struct {
-	format  string
-	strict  bool
-	symbols []string
-	inlined bool
+	format   string
+	strict   bool
+	symbols  []string
+	inlined  bool
+	interval time.Duration // of the commands that judge counters
 }
 
 func (f *inputFlags) add(cmd *cobra.Command) {
@@ -68,6 +71,19 @@ func (f *inputFlags) add(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.strict, "strict", false, "exit with 4 if an input is damaged or lost data")
 	cmd.Flags().StringArrayVar(&f.symbols, "symbols", nil, "file or folder that names functions of binary recordings: kallsyms, System.map, an object, an archive of perf archive, a build-id cache, a root; may be repeated")
 	cmd.Flags().BoolVar(&f.inlined, "inlined", false, "show functions that the compiler inlined, of binary recordings with debug information")
+}
+
+// addInterval adds the flag of the commands to which the time between snapshots of counters matters.
+func (f *inputFlags) addInterval(cmd *cobra.Command) {
+	cmd.Flags().DurationVar(&f.interval, "interval", 0, "time between snapshots of counters whose names and texts have no time")
+}
+
+// options returns what the flags say of reading.
+func (f *inputFlags) options() (analyze.Options, error) {
+	if f.interval < 0 {
+		return analyze.Options{}, usage("--interval %v: expected a time above 0", f.interval)
+	}
+	return analyze.Options{Format: f.format, Symbols: f.symbols, Inlined: f.inlined, Interval: unit.Nanos(f.interval)}, nil
 }
 
 // paths returns what to read: the arguments, or standard input if there are none and it holds data.
@@ -89,6 +105,7 @@ func analyzeFlags(e *env, cmd *cobra.Command) func(*cobra.Command, []string) err
 	var params []string
 	var verbose, all, noPredict bool
 	in.add(cmd)
+	in.addInterval(cmd)
 	anonymous.add(cmd)
 	cmd.Flags().BoolVar(&noPredict, "no-predict", false, "do not try what is advised in the reference datapath")
 	cmd.Flags().StringVarP(&output, "output", "o", "text", "text, json, ndjson or markdown")
@@ -110,7 +127,11 @@ func analyzeFlags(e *env, cmd *cobra.Command) func(*cobra.Command, []string) err
 		if err != nil {
 			return err
 		}
-		o := analyze.Options{Format: in.format, Symbols: in.symbols, Inlined: in.inlined, Params: set}
+		o, err := in.options()
+		if err != nil {
+			return err
+		}
+		o.Params = set
 		anonymous.begin(e)
 		if f := cmd.Flag(partialFlag); f != nil && f.Value.String() == "true" {
 			if anonymous.on {

@@ -47,6 +47,7 @@ both sides.`,
 		Args: cobra.MinimumNArgs(1),
 	}
 	in.add(cmd)
+	in.addInterval(cmd)
 	cmd.Flags().StringVarP(&output, "output", "o", "text", "text or json, or a file to write: x.html is a page, x.svg a picture; html and svg go to stdout")
 	cmd.Flags().StringVar(&color, "color", "auto", "auto, always or never")
 	cmd.Flags().StringVar(&ministat, "ministat", "newer", "formulas of this generation of ministat: newer (FreeBSD) or 2015 (Debian)")
@@ -74,7 +75,12 @@ both sides.`,
 		if err != nil {
 			return err
 		}
-		results, err := e.results(cmd.Context(), args, analyze.Options{Stdin: e.stdin, Format: in.format, Symbols: in.symbols, Inlined: in.inlined, Params: set})
+		read, err := in.options()
+		if err != nil {
+			return err
+		}
+		read.Params, read.Stdin = set, e.stdin
+		results, err := e.results(cmd.Context(), args, read)
 		if err != nil {
 			return err
 		}

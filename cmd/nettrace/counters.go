@@ -3,21 +3,18 @@ package main
 import (
 	"errors"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"nettrace/analyze"
 	"nettrace/coalesce"
 	"nettrace/report"
-	"nettrace/unit"
 )
 
 func countersCommand(e *env) *cobra.Command {
 	var in inputFlags
 	var output, color, policy string
 	var all bool
-	var interval time.Duration
 	cmd := &cobra.Command{
 		Use:   "counters BEFORE AFTER | DIR | SERIES",
 		Short: "List rates of interfaces, queues, CPUs and interrupts, and where packets went",
@@ -32,23 +29,25 @@ With --policy it prints instead what a driver's interrupt moderation sets on the
   nettrace counters fixtures/counters/balanced-3-2 --policy mlx4-v1`,
 	}
 	in.add(cmd)
+	in.addInterval(cmd)
 	cmd.Flags().StringVarP(&output, "output", "o", "text", "text or json")
 	cmd.Flags().BoolVar(&all, "all", false, "list also what did not change")
-	cmd.Flags().DurationVar(&interval, "interval", 0, "time between snapshots whose names have no time")
 	cmd.Flags().StringVar(&policy, "policy", "", "print the decisions of a driver's moderation: "+strings.Join(coalesce.PolicyNames(), ", "))
 	cmd.Flags().StringVar(&color, "color", "auto", "auto, always or never")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if _, err := coalesce.PolicyByName(policy, coalesce.Moderation{}); err != nil && policy != "" {
 			return usage("--policy: %v", err)
 		}
-		if interval < 0 {
-			return usage("--interval %v: expected a time above 0", interval)
+		o, err := in.options()
+		if err != nil {
+			return err
 		}
 		paths, err := e.paths(args)
 		if err != nil {
 			return err
 		}
-		r, errs := analyze.Inspect(cmd.Context(), paths, analyze.Options{Stdin: e.stdin, Format: in.format, Interval: unit.Nanos(interval)})
+		o.Stdin = e.stdin
+		r, errs := analyze.Inspect(cmd.Context(), paths, o)
 		r, err = e.judged(r, errs)
 		if r == nil {
 			return err

@@ -32,6 +32,7 @@ it prints the text of analyze instead.`,
   cat fixtures/pcap/rr-4345-wire.pcap | nettrace explore -`,
 	}
 	in.add(cmd)
+	in.addInterval(cmd)
 	cmd.Flags().StringVar(&color, "color", "auto", "auto, always or never")
 	cmd.Flags().StringVar(&o.Theme, "theme", tui.ThemeAuto, strings.Join(tui.Themes(), ", ")+"; what is left open is as the terminal answers")
 	cmd.Flags().BoolVar(&o.ASCII, "ascii", false, "draw with ASCII characters only")
@@ -44,7 +45,11 @@ it prints the text of analyze instead.`,
 		if !slices.Contains(tui.Themes(), o.Theme) {
 			return usage("--theme %s: expected one of %s", o.Theme, strings.Join(tui.Themes(), ", "))
 		}
-		read := analyze.Options{Format: in.format, Symbols: in.symbols, Inlined: in.inlined, Params: set, Stdin: e.stdin}
+		read, err := in.options()
+		if err != nil {
+			return err
+		}
+		read.Params, read.Stdin = set, e.stdin
 		style := e.style(color, false)
 		if !e.terminal || os.Getenv("TERM") == "dumb" {
 			return e.exploreAsText(cmd, args, read, style, in.strict)

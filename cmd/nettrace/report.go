@@ -26,6 +26,7 @@ printed whole. It holds its result: analyze reads the page as it reads recording
   nettrace report fixtures/pcap/rr-4345-wire.pcap --anonymize -o -`,
 	}
 	in.add(cmd)
+	in.addInterval(cmd)
 	anonymous.add(cmd)
 	cmd.Flags().StringVarP(&output, "output", "o", "", "the file to write, - for standard output")
 	cmd.Flags().StringArrayVar(&params, "param", nil, "a threshold, as RULE.NAME=VALUE (see nettrace explain RULE)")
@@ -38,8 +39,13 @@ printed whole. It holds its result: analyze reads the page as it reads recording
 		if err != nil {
 			return err
 		}
+		o, err := in.options()
+		if err != nil {
+			return err
+		}
+		o.Params = set
 		anonymous.begin(e)
-		r, err := e.analyze(cmd.Context(), args, analyze.Options{Format: in.format, Symbols: in.symbols, Inlined: in.inlined, Params: set}, true)
+		r, err := e.analyze(cmd.Context(), args, o, true)
 		if r == nil {
 			return err
 		}
