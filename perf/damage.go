@@ -8,8 +8,8 @@ import (
 
 // How the reader deals with lines that perf does not print, and with inputs that end early.
 
-// skipDamage decides what the current line is: damage, if more of perf's lines follow, which is skipped; else the end of
-// this output, with the line still to be read.
+// skipDamage decides what the current line is: the first one of another run, which has other columns; damage, if more of
+// perf's lines follow, which is skipped; else the end of this output, with the line still to be read.
 func (d *decoder) skipDamage() {
 	if d.spoil() {
 		return
@@ -22,6 +22,9 @@ func (d *decoder) skipDamage() {
 	switch {
 	case prompt || d.lines.Foreign(head):
 		d.done = true
+		return
+	case d.layout != noLayout && SniffScript(head) == source.Strong:
+		d.layout = noLayout
 		return
 	case continues(behind):
 		d.ledger.Add("unrecognised-line", source.Warning, pos, 1, "neither a sample line nor a frame of perf script; skipped")

@@ -139,6 +139,7 @@ func splitFrame(text []byte) frameText {
 	} else if i := bytes.Index(text, []byte(")  0x")); i >= 0 {
 		text = text[:i+1]
 	}
+	text = cutObjectOffset(text)
 	if p, ok := splitAtOffset(text); ok {
 		return p
 	}
@@ -151,6 +152,18 @@ func splitFrame(text []byte) frameText {
 		}
 	}
 	return frameText{symbol: text}
+}
+
+// cutObjectOffset takes the place in the object that -F +dsoff prints, "(libc.so.6+0x2d3a0)", out of it.
+func cutObjectOffset(text []byte) []byte {
+	i := bytes.LastIndex(text, []byte("+0x"))
+	if i <= 0 || bytes.LastIndex(text[:i], []byte(" (")) < 0 || text[len(text)-1] != ')' {
+		return text
+	}
+	if _, n := cutHex(text[i+3 : len(text)-1]); n == 0 || i+3+n != len(text)-1 {
+		return text
+	}
+	return append(text[:i:i], ')')
 }
 
 // splitAtOffset takes a text with an offset apart: only "+0x", digits, and then the object or the end is an offset.

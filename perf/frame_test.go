@@ -24,6 +24,9 @@ func TestSplitFrame(t *testing.T) {
 		{"[unknown] ([unknown])", "[unknown]", "[unknown]", 0, false},
 		{`RegExp:[&<>\"\'] (/tmp/perf-7539.map)`, `RegExp:[&<>\"\']`, "/tmp/perf-7539.map", 0, false},
 		{"f+0x1 (/a)  0x401a10/0x401a20/P/-/-/3  0x1/0x2/M/-/-/0", "f", "/a", 1, true},
+		{"foo+0x30 (/home/u/bench/app+0x36e)", "foo", "/home/u/bench/app", 0x30, true}, // -F +dsoff, since perf 6.4
+		{"[unknown] (/a (deleted)+0x2d3a1)", "[unknown]", "/a (deleted)", 0, false},
+		{"f ([mlx5_core]+0xc3d1)", "f", "[mlx5_core]", 0, false},
 		{"f", "f", "", 0, false},
 		{"f+0x12", "f", "", 0x12, true},
 		{"([kernel.kallsyms])", "", "[kernel.kallsyms]", 0, false},

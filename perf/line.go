@@ -38,8 +38,8 @@ func (d *decoder) classify(line []byte) {
 		}
 		return
 	}
-	switch {
-	case line[0] == ' ':
+	switch line = d.lines.Bytes(); {
+	case line[0] == ' ' || isPlainFrame(line):
 		d.kind = d.indented(line)
 	case isNotice(line):
 		d.loss(line)
@@ -79,31 +79,28 @@ func (d *decoder) startsSample(line []byte) bool {
 		}
 		return true
 	}
-	if d.layout == tidAndTime || isFrame(line) {
-		return false
-	}
 	switch d.layout {
-	case timeOnly:
-		return s.parseTimeOnly(line)
-	case tidAndEvent:
-		return s.parseNoTime(line)
+	case tidAndTime:
+		return false
+	case noLayout:
+		line, b := d.look()
+		d.layout = partialLayout(s, line, b)
+		return d.layout != noLayout
+	case beforeFrames:
+		line, b := d.look()
+		return s.parseAs(d.layout, line, b)
 	}
-	d.layout = partialLayout(s, line)
-	return d.layout != noLayout
+	return !isFrame(line) && s.parseAs(d.layout, line, behind{})
 }
 
-// partialLayout takes a sample line apart that lacks a thread or a time. What follows the event must be a frame or nothing.
-func partialLayout(s *sampleLine, line []byte) layout {
-	switch {
-	case s.parseTimeOnly(line) && endsWell(s):
-		return timeOnly
-	case s.parseNoTime(line) && endsWell(s):
-		return tidAndEvent
-	}
-	return noLayout
+// look returns the current line again, and what stands behind it. The line as it was before is given up.
+func (d *decoder) look() (line []byte, b behind) {
+	d.lines.Back()
+	_, rest := lineOf(d.lines.Head(headSize))
+	b = lookBehind(rest)
+	d.lines.Next()
+	return d.lines.Bytes(), b
 }
-
-func endsWell(s *sampleLine) bool { return len(s.rest) == 0 || endsInFrame(s) }
 
 // indented classifies a line that begins with a blank and is no sample line.
 func (d *decoder) indented(line []byte) lineKind {
@@ -125,8 +122,30 @@ func (d *decoder) indented(line []byte) lineKind {
 // isFrame reports whether line is surely a frame.
 func isFrame(line []byte) bool {
 	if len(line) == 0 || !isBlank(line[0]) {
-		return false
+		return isPlainFrame(line)
 	}
 	_, text, ok := cutAddress(line)
-	return ok && len(text) > 0
+	return ok && len(text) > 0 && (line[0] == '\t' || !hasColumns(text))
+}
+
+// hasColumns reports whether text, which blanks and a word of hexadecimal digits stand before, belongs to a sample line
+// whose thread has such a name or is all there is of it.
+func hasColumns(text []byte) bool {
+	if end := trimRight(text); len(end) > 0 && end[len(end)-1] == ':' {
+		return true
+	}
+	first, _ := cutToken(trimLeft(text))
+	_, isNumber := number(first)
+	_, end := nextTime(text, 0)
+	return end > 0 || isNumber || isMisc(first) || len(first) > 2 && first[0] == '[' && isDigit(first[1])
+}
+
+// isPlainFrame reports whether line is a frame whose indentation got lost on the way.
+func isPlainFrame(line []byte) bool {
+	const shortest = len("1000 f (x)")
+	if len(line) < shortest || hexValue[line[0]] == 0xff || line[len(line)-1] != ')' {
+		return false
+	}
+	address, text, ok := cutAddress(line)
+	return ok && address > 0xfff && bytes.Contains(text, []byte(" ("))
 }

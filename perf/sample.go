@@ -22,17 +22,6 @@ type sampleLine struct {
 	hasPeriod bool
 }
 
-// layout is which columns identify a sample. The usual one has both; a text made with other -F lists has one of them
-// throughout, and is then believed only as long as it does.
-type layout uint8
-
-const (
-	noLayout    layout = iota
-	tidAndTime         // comm 123 [000] 1.000000: ...
-	timeOnly           // comm 1.000000: ...
-	tidAndEvent        // comm 123 [000] 250000 cycles: ...
-)
-
 // parse takes line apart. The only safe anchor is the time, "digits.digits:", with the identifiers before it: what
 // stands before these is the thread name, which may hold blanks, brackets, slashes, colons and numbers. The first such
 // place from the left counts, since a tracepoint's fields may hold another one.
@@ -49,48 +38,10 @@ func (s *sampleLine) parse(line []byte) bool {
 	}
 }
 
-// parseTimeOnly takes a line without thread identifiers apart.
-func (s *sampleLine) parseTimeOnly(line []byte) bool {
-	start, end := nextTime(line, 0)
-	if end == 0 {
-		return false
-	}
-	*s = sampleLine{}
-	s.comm = trimLeft(s.cutCPU(cutTimeOfDay(trimRight(line[:start]))))
-	return s.finish(line, start, end)
-}
-
 func (s *sampleLine) finish(line []byte, start, end int) bool {
 	s.setTime(line[start:end])
 	s.describe(line[end+1:])
 	return true
-}
-
-// parseNoTime takes a line without a time apart: the event, "name:", with the identifiers and the period before it.
-func (s *sampleLine) parseNoTime(line []byte) bool {
-	for end := 0; ; {
-		i := bytes.IndexByte(line[end:], ':')
-		if i < 0 {
-			return false
-		}
-		end += i + 1
-		if end < len(line) && !isBlank(line[end]) {
-			continue
-		}
-		before, event := cutLastToken(line[:end])
-		if len(event) < 2 || len(before) == 0 {
-			continue
-		}
-		*s = sampleLine{}
-		rest, last := cutLastToken(before)
-		if period, ok := number(last); ok && s.identify(rest) {
-			s.period, s.hasPeriod = period, true
-		} else if *s = (sampleLine{}); !s.identify(before) {
-			continue
-		}
-		s.event, s.rest = event[:len(event)-1], trimLeft(line[end:])
-		return true
-	}
 }
 
 // nextTime finds the first token of the form digits.digits: whose colon is at or behind from. end is the colon's place, 0 if there is none.
@@ -123,20 +74,18 @@ func nextTime(line []byte, from int) (start, end int) {
 func (s *sampleLine) identify(before []byte) bool {
 	before = s.cutCPU(cutTimeOfDay(trimRight(before)))
 	rest, token := cutLastToken(before)
-	pid, tid, both := bytes.Cut(token, []byte("/"))
+	before, after, both := bytes.Cut(token, []byte("/"))
 	if !both {
-		tid = pid
+		after = before
 	}
-	var ok bool
-	if s.tid, ok = integer(tid); !ok {
+	tid, isTID := integer(after)
+	pid, isPID := integer(before)
+	if !isTID || !isPID {
 		return false
 	}
-	s.hasTID = true
+	s.tid, s.hasTID = tid, true
 	if both {
-		if s.pid, ok = integer(pid); !ok {
-			return false
-		}
-		s.hasPID = true
+		s.pid, s.hasPID = pid, true
 	}
 	s.comm = cutGuest(trimLeft(rest))
 	return true

@@ -80,26 +80,55 @@ func TestNoSampleLine(t *testing.T) {
 }
 
 func TestPartialLayouts(t *testing.T) {
+	const frame, none = "\t            1000 f (/x)\n\n", -9
 	for _, c := range []struct {
-		line   string
-		layout layout
-		comm   string
-		tid    int
-		event  string
+		line, behind string
+		layout       layout
+		comm         string
+		tid, cpu     int
+		period       int64
+		event        string
 	}{
-		{"foobar [worker] 21332 cycles: ", tidAndEvent, "foobar [worker]", 21332, "cycles"},
-		{"worker: a;b 23642 1000 cpu-clock:u: ", tidAndEvent, "worker: a;b", 23642, "cpu-clock:u"},
-		{"node-v011 31912 cpu-clock: ", tidAndEvent, "node-v011", 31912, "cpu-clock"},
-		{"iperf3 [001] 621.000803:  1001001 cpu-clock: ", timeOnly, "iperf3", 0, "cpu-clock"},
-		{"iperf3 12 packets: all of them", noLayout, "", 0, ""},
+		{"foobar [worker] 21332 cycles: ", "", tidAndEvent, "foobar [worker]", 21332, none, 0, "cycles"},
+		{"worker: a;b 23642 1000 cpu-clock:u: ", "", tidAndEvent, "worker: a;b", 23642, none, 1000, "cpu-clock:u"},
+		{"node-v011 31912 cpu-clock: ", "", tidAndEvent, "node-v011", 31912, none, 0, "cpu-clock"},
+		{"18954 U        1003009 cpu-clock: ", frame, tidAndEvent, "", 18954, none, 1003009, "cpu-clock"},
+		{"   77 K        1003009 cpu-clock: ", frame, tidAndEvent, "", 77, none, 1003009, "cpu-clock"},
+		{"iperf3 [001] 621.000803:  1001001 cpu-clock: ", "", timeOnly, "iperf3", none, 1, 1001001, "cpu-clock"},
+		{"              dd [001] K      4994.391388374: cpu-clock: ", "", timeOnly, "dd", none, 1, 0, "cpu-clock"},
+		{"sh    1003009 cpu-clock: ", frame, eventOnly, "sh", none, none, 1003009, "cpu-clock"},
+		{"my job [011] U     cycles:u: ", frame, eventOnly, "my job", none, 11, 0, "cycles:u"},
+		{"sh ", frame, beforeFrames, "sh", none, none, 0, ""},
+		{"job 7 ", frame, beforeFrames, "job 7", none, none, 0, ""},
+		{"sh 18954    1003009 ", frame, beforeFrames, "sh", 18954, none, 1003009, ""},
+		{"sh 18954/18954 [003] ", frame, beforeFrames, "sh", 18954, 3, 0, ""},
+		{"sh [000] U     ", frame, beforeFrames, "sh", none, 0, 0, ""},
+		{"   77 ", frame, beforeFrames, "", 77, none, 0, ""},
+		{"sh", frame + "dd\n" + frame, beforeFrames, "sh", none, none, 0, ""},
+
+		{"iperf3 12 packets: all of them", "", noLayout, "", none, none, 0, ""},
+		{"The stack is this: ", frame, noLayout, "", none, none, 0, ""},
+		{"This is where it hangs", frame, noLayout, "", none, none, 0, ""},
+		{"sh ", "\tffffffff81 f\n", noLayout, "", none, none, 0, ""}, // of another tool, which pads otherwise
+		{"sh ", frame + frame, noLayout, "", none, none, 0, ""},      // frames without any line about their sample
 	} {
 		var s sampleLine
-		if got := partialLayout(&s, []byte(c.line)); got != c.layout {
+		if got := partialLayout(&s, []byte(c.line), lookBehind([]byte(c.behind))); got != c.layout {
 			t.Errorf("%q has layout %d, want %d", c.line, got, c.layout)
 			continue
 		}
-		if c.layout != noLayout && (string(s.comm) != c.comm || s.tid != c.tid || string(s.event) != c.event) {
-			t.Errorf("%q: got %q %d %q", c.line, s.comm, s.tid, s.event)
+		if c.layout == noLayout {
+			continue
+		}
+		tid, cpu := none, none
+		if s.hasTID {
+			tid = s.tid
+		}
+		if s.hasCPU {
+			cpu = s.cpu
+		}
+		if string(s.comm) != c.comm || tid != c.tid || cpu != c.cpu || s.period != c.period || string(s.event) != c.event {
+			t.Errorf("%q: got %q %d %d %d %q", c.line, s.comm, tid, cpu, s.period, s.event)
 		}
 	}
 }

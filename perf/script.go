@@ -7,7 +7,8 @@ package perf
 //		           f82ad read+0xd (/usr/lib/x86_64-linux-gnu/libc.so.6)
 //
 // A blank line ends a sample. Without call chains a sample is one line, its thread name right-aligned, with a frame or a
-// tracepoint's fields at the end. Columns come and go with -F and the version. Source: tools/perf/builtin-script.c and
+// tracepoint's fields at the end. Columns come and go with -F and the version; without a time, an event and a call chain,
+// nothing tells a sample from other text, and it is not recognised. Source: tools/perf/builtin-script.c and
 // util/evsel_fprintf.c of Linux 6.1.
 //
 // Left out: source lines (-F +srcline), instructions and branches (-F +brstack, +brstackinsn), since a stack is told by

@@ -26,16 +26,16 @@ func SniffScript(head []byte) source.Match {
 		}
 		return source.No
 	}
-	if chain := isFrame(next); !isFrame(line) && (chain || line[len(line)-1] == ')') {
-		switch partialLayout(&s, line) {
-		case timeOnly: // ftrace prints the like, with an address at the end
-			if chain {
-				return source.Strong
-			}
-		case tidAndEvent:
-			if chain || endsInFrame(&s) {
-				return source.Strong
-			}
+	b := lookBehind(rest)
+	switch partialLayout(&s, line, b) {
+	case noLayout:
+	case timeOnly: // ftrace prints the like, with an address at the end
+		if b.frame {
+			return source.Strong
+		}
+	default:
+		if b.frame || endsInFrame(&s) {
+			return source.Strong
 		}
 	}
 	return source.No
@@ -59,28 +59,13 @@ func sniffHeader(head []byte) source.Match {
 	return source.Strong
 }
 
-// sniffBare recognises stacks without any sample line (-F ip,sym): blocks of frames that blank lines set apart, the
-// addresses padded to 16 digits.
+// sniffBare recognises stacks without any sample line (-F ip,sym): blocks of frames that blank lines set apart.
 func sniffBare(head []byte) source.Match {
-	frames, rest := 0, head
-	for len(rest) > 0 {
-		line, behind := lineOf(rest)
-		if len(line) == 0 {
-			break
-		}
-		if !isBareFrame(line) {
-			if len(behind) == 0 && len(rest) < len(head) {
-				break // cut at the end of the head
-			}
-			return source.No
-		}
-		frames, rest = frames+1, behind
-	}
-	if frames == 0 {
+	rest, ok := cutBareStack(head)
+	line, _ := lineOf(rest)
+	switch {
+	case !ok:
 		return source.No
-	}
-	rest = bytes.TrimLeft(rest, "\r\n")
-	switch line, _ := lineOf(rest); {
 	case len(rest) == 0 && len(head) < headSize, isBareFrame(line):
 		return source.Strong
 	case len(rest) == 0:
@@ -89,6 +74,36 @@ func sniffBare(head []byte) source.Match {
 	return source.No
 }
 
+// lookBehind finds out what the line at the beginning of text is.
+func lookBehind(text []byte) behind {
+	line, _ := lineOf(text)
+	b := behind{frame: isFrame(line), blank: len(line) == 0 && len(text) > 0}
+	if rest, ok := cutBareStack(text); ok {
+		line, after := lineOf(rest)
+		next, _ := lineOf(after)
+		b.stacks = len(rest) == 0 || !isBareFrame(line) && (isBareFrame(next) || len(next) == 0 && len(after) > 0)
+	}
+	return b
+}
+
+// cutBareStack cuts the frames that text begins with, and the blank lines behind them, off. There are none if another line
+// comes before a blank one.
+func cutBareStack(text []byte) (rest []byte, ok bool) {
+	frames := 0
+	for rest = text; len(rest) > 0; frames++ {
+		line, behind := lineOf(rest)
+		if len(line) == 0 {
+			break
+		}
+		if isCut := len(behind) == 0 && frames > 0; !isBareFrame(line) && !isCut {
+			return text, false
+		}
+		rest = behind
+	}
+	return bytes.TrimLeft(rest, "\r\n"), frames > 0
+}
+
+// isBareFrame reports whether line is a frame as perf pads it: a tab, and the address in 16 places.
 func isBareFrame(line []byte) bool {
 	const width = 1 + 16
 	if len(line) < width+2 || line[0] != '\t' || line[width] != ' ' {
