@@ -151,8 +151,8 @@ func (p *page) flow(c *tcp.Capture, x *tcp.Connection) {
 	line("began, ended", "%s, %s", x.Began, x.Ended)
 	line("capture side", "%s, confidence %s: %s", x.Side.Place, x.Side.Confidence, strings.Join(x.Side.Reasons, "; "))
 	h := &x.Handshake
-	line("handshake", "MSS %d and %d, timestamps %v, SACK %v, window scale %s; RTT %s (to server %s, to client %s)", h.Ends[0].MSS, h.Ends[1].MSS,
-		h.Timestamps, h.SACK, scale(h), known(h.RoundTrip), known(h.ToServer), known(h.ToClient))
+	line("handshake", "MSS %d and %d, timestamps %v, SACK %v, ECN %v, window scale %s; RTT %s (to server %s, to client %s)", h.Ends[0].MSS, h.Ends[1].MSS,
+		h.Timestamps, h.SACK, h.ECN, scale(h), known(h.RoundTrip), known(h.ToServer), known(h.ToClient))
 	if h.FastOpen != "" {
 		line("Fast Open", "%s%s%s", h.FastOpen, map[bool]string{true: ", data in the SYN"}[h.FastOpenWithPayload], cookie(h))
 	}
@@ -174,8 +174,8 @@ func (p *page) flow(c *tcp.Capture, x *tcp.Connection) {
 		line("  bytes", "%s, %s of them new (%s Mbit/s)%s", unit.Count(d.Bytes), unit.Count(d.GoodputBytes), unit.Number(direction(d, d, x.End-x.Start).GoodputRate/1e6), missed(d))
 		line("  IP", "TTL %d, identifications %s%s", d.TTL, map[bool]string{true: "count up", false: "tell no order"}[d.IDsInOrder], tagged(d))
 		line("  MSS", "%d (%s), largest payload %d, %d super-segments", d.EffectiveMSS, d.MSSSource, d.LargestBytes, d.SuperSegments)
-		line("  sent again", "%d packets (%d on the wire, %s bytes), %d needless, %d reordered, %d timeouts", d.RetransmittedPackets, d.RetransmittedWirePackets,
-			unit.Count(d.RetransmittedBytes), d.SpuriousPackets, d.ReorderedPackets, d.Timeouts)
+		line("  sent again", "%d packets (%d on the wire, %s bytes)%s, %d needless, %d reordered, %d timeouts", d.RetransmittedPackets, d.RetransmittedWirePackets,
+			unit.Count(d.RetransmittedBytes), causes(d), d.SpuriousPackets, d.ReorderedPackets, d.Timeouts)
 		line("  tails", "%d hidden, %d visible, %d held (%s)", d.Tails.Hidden, d.Tails.Visible, d.Tails.Held, d.Tails.TimeLost)
 		line("  acknowledged by", "%d ACKs that advance, %d of them stretch ACKs, the largest of %s segments", d.ACKs.Advancing, d.ACKs.Stretch, unit.Number(d.ACKs.LargestDegree))
 		if text := waits(d); text != "" {
@@ -226,6 +226,14 @@ func missed(d *tcp.Direction) string {
 		return ""
 	}
 	return "; the capture lacks " + unit.Count(d.MissedBytes) + " that were acknowledged"
+}
+
+// causes says what made the direction send again, as far as that is known.
+func causes(d *tcp.Direction) string {
+	if text := d.Causes(); text != "" {
+		return ": " + text
+	}
+	return ""
 }
 
 func tagged(d *tcp.Direction) string {

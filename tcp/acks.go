@@ -58,7 +58,7 @@ func (t *shard) acknowledge(c *conn, dir int, s *segment) (f Flags) {
 		sent.una, sent.unaAt = ack, s.now
 	case ack == sent.una && pure && !duplicateSACK && from.repeats(sent, s):
 		from.duplicateACKs++
-		sent.recoveryPoint = max(sent.recoveryPoint, sent.high)
+		sent.tell()
 		f |= FlagDuplicateACK
 	}
 	return f

@@ -38,6 +38,9 @@ type Loss struct {
 	SpuriousWirePackets      int64      `json:"spurious_wire_packets,omitempty"`
 	LostPackets              int64      `json:"lost_packets"` // wire packets: the retransmitted ones that were not needless
 	ReorderedPackets         int64      `json:"reordered_packets"`
+	FastPackets              int64      `json:"fast_packets,omitempty"`    // retransmitted ones that ACKs had asked for: fast retransmission, SACK, RACK
+	ProbePackets             int64      `json:"probe_packets,omitempty"`   // tail-loss probes
+	TimeoutPackets           int64      `json:"timeout_packets,omitempty"` // sent by a timeout, and until what was sent before it is acknowledged
 	Timeouts                 int64      `json:"timeouts,omitempty"`
 	TimeoutTime              unit.Nanos `json:"timeout_time_ns,omitempty"` // silence before them
 	DuplicateSACKs           int64      `json:"duplicate_sacks,omitempty"` // received for this direction's data
@@ -110,6 +113,9 @@ func (a *Loss) add(b *Loss) {
 	a.SpuriousWirePackets += b.SpuriousWirePackets
 	a.LostPackets += b.LostPackets
 	a.ReorderedPackets += b.ReorderedPackets
+	a.FastPackets += b.FastPackets
+	a.ProbePackets += b.ProbePackets
+	a.TimeoutPackets += b.TimeoutPackets
 	a.Timeouts += b.Timeouts
 	a.TimeoutTime += b.TimeoutTime
 	a.DuplicateSACKs += b.DuplicateSACKs
@@ -185,6 +191,7 @@ func (l *loss) summary() Loss {
 	return Loss{
 		RetransmittedPackets: int64(l.packets), RetransmittedWirePackets: int64(l.wire), RetransmittedBytes: int64(l.bytes),
 		SpuriousPackets: int64(l.spurious), SpuriousWirePackets: int64(l.spuriousWire), LostPackets: int64(l.wire) - int64(l.spuriousWire),
+		FastPackets: int64(l.by[causeFast]), ProbePackets: int64(l.by[causeProbe]), TimeoutPackets: int64(l.by[causeTimeout]),
 		ReorderedPackets: int64(l.reordered), Timeouts: int64(l.timeouts), TimeoutTime: l.timeoutTime,
 	}
 }

@@ -128,6 +128,7 @@ type Handshake struct {
 	WindowScale         [2]int     `json:"window_scale"`       // shifts in use by client and server, valid iff known
 	Timestamps          bool       `json:"timestamps"`
 	SACK                bool       `json:"sack"`
+	ECN                 bool       `json:"ecn,omitempty"`
 	FastOpen            string     `json:"fast_open,omitempty"` // "", asked, accepted, refused
 	RepeatedSYNs        int64      `json:"repeated_syns,omitempty"`
 	FastOpenWithPayload bool       `json:"fast_open_with_payload,omitempty"`
@@ -142,6 +143,7 @@ type Offer struct {
 	Scale      int  `json:"window_scale"` // -1 if the option is not there
 	Timestamps bool `json:"timestamps"`
 	SACK       bool `json:"sack_permitted"`
+	ECN        bool `json:"ecn,omitempty"` // its flags ask for congestion notification, or agree to it (RFC 3168 section 6.1.1)
 	Cut        bool `json:"cut,omitempty"` // the capture ends in the options
 }
 

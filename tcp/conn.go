@@ -25,6 +25,7 @@ type conn struct {
 	judged           bool // its server is summed apart
 	fastOpen         uint8
 	resetBy          uint8 // the direction of the first RST
+	ecn              uint8 // a bit for each end that asked for congestion notification, or agreed to it
 	start, last      unit.Nanos
 	record, offset   int64      // of its first packet
 	syn, synACK, ack unit.Nanos // times of the last SYN, the first SYN-ACK, and the first packet of the client after it

@@ -50,3 +50,31 @@ func TestAnyOptions(t *testing.T) {
 		f.extensions.summary()
 	})
 }
+
+// TestECN holds that congestion notification is in use only if the SYN asks for it and the SYN-ACK agrees to it; one that
+// sends the flags of the SYN back does not.
+func TestECN(t *testing.T) {
+	const ask, agree = pcap.ECE | pcap.CWR, pcap.ECE
+	for _, c := range []struct {
+		name        string
+		syn, synACK uint8
+		want        bool
+	}{
+		{"agreed", ask, agree, true},
+		{"not asked", 0, agree, false},
+		{"not agreed", ask, 0, false},
+		{"flags sent back", ask, ask, false},
+	} {
+		s := newScript(0, base)
+		s.handshake()
+		s.packets[0].header.Flags |= c.syn
+		s.packets[1].header.Flags |= c.synACK
+		captured, _ := track(s.packets)
+		if h := captured.Connections[0].Handshake; h.ECN != c.want || h.Ends[0].ECN != (c.syn == ask) {
+			t.Errorf("%s: %+v", c.name, h)
+		}
+	}
+	if !read(t, fixture(t, "keepalive-ecn.pcap")).Connections[0].Handshake.ECN {
+		t.Error("keepalive-ecn.pcap agrees to congestion notification")
+	}
+}

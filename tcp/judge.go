@@ -138,6 +138,9 @@ func (t *shard) syn(c *conn, dir int, s *segment) (f Flags) {
 	}
 	d.synSeen, d.isn, d.message.aligned = true, h.Seq, true
 	d.options = synOptions{o.MSS, o.Scale, o.HasMSS, o.HasScale, o.HasTimestamp, o.SACKOK, o.Cut}
+	if asksECN(h.Flags) {
+		c.ecn |= 1 << dir
+	}
 	if !o.HasMSS && !o.Cut {
 		d.options.mss = defaultMSS4
 		if h.Network == pcap.IPv6 {
@@ -161,6 +164,14 @@ func (t *shard) syn(c *conn, dir int, s *segment) (f Flags) {
 		c.fastOpened(&c.dir[1-dir], h.Ack)
 	}
 	return f
+}
+
+// asksECN reports whether the flags of a SYN or SYN-ACK offer explicit congestion notification (RFC 3168 section 6.1.1).
+func asksECN(flags uint8) bool {
+	if flags&pcap.ACK == 0 {
+		return flags&(pcap.ECE|pcap.CWR) == pcap.ECE|pcap.CWR
+	}
+	return flags&(pcap.ECE|pcap.CWR) == pcap.ECE
 }
 
 // leg takes the handshake's sample of the round-trip time in a direction whose SYN was sent at that time.

@@ -8,7 +8,8 @@ type loss struct {
 	spurious, spuriousWire uint32 // those of them that were needless
 	twice, twiceWire       uint32 // others that the capture holds for the second time: needless if it was taken where they arrive
 	reordered              uint32
-	timeouts               uint32 // resendings of the first unacknowledged byte after a silence of at least timeoutAfter
+	timeouts               uint32         // resendings of the first unacknowledged byte after a silence of at least timeoutAfter
+	by                     [causes]uint32 // resent packets by what caused them
 	bytes                  uint64
 	timeoutTime            unit.Nanos
 }
@@ -27,6 +28,7 @@ const (
 func (t *shard) trouble(d *direction) *recovery {
 	if d.recovery == nil {
 		d.recovery = t.recoveries.take()
+		d.recovery.told = d.recoveryPoint
 	}
 	d.recoveryPoint = max(d.recoveryPoint, d.high)
 	return d.recovery
@@ -98,7 +100,9 @@ func (t *shard) resend(c *conn, dir int, s *segment, end uint64, twice bool) Fla
 	l.wire += n
 	l.bytes += end - s.start
 	silence := s.now - d.sentAt
-	if s.timed && silence >= timeoutAfter && d.acked && s.start <= d.una {
+	timedOut := s.timed && silence >= timeoutAfter && d.acked && s.start <= d.una
+	l.by[d.recovery.why(d, s, timedOut, c.roundTrip())]++
+	if timedOut {
 		l.timeouts++
 		l.timeoutTime += silence
 		e := exemplarOf(dir, s, int64(silence))
@@ -184,7 +188,7 @@ func (t *shard) sacked(c *conn, d *direction, s *segment, ack uint64) bool {
 	start, end := extend(ack, o.SACK[0][0]), extend(ack, o.SACK[0][1])
 	duplicate := end <= ack || o.SACKs > 1 && start >= extend(ack, o.SACK[1][0]) && end <= extend(ack, o.SACK[1][1])
 	if !duplicate || start >= end {
-		d.recoveryPoint = max(d.recoveryPoint, d.high)
+		d.tell()
 		return false
 	}
 	t.acknowledgements(d).duplicateSACKs++

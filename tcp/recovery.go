@@ -8,6 +8,8 @@ import "nettrace/unit"
 type recovery struct {
 	loss      loss
 	stuck     stuck
+	told      uint64   // where the direction was when ACKs last told of a hole
+	timedOut  uint64   // and when its timer last ran out
 	holes     [24]hole // in order
 	nHoles    int
 	forgotten uint64 // below it there may be holes that are forgotten
@@ -104,6 +106,7 @@ func (d *direction) restart() {
 	d.acked, d.recoveryPoint, d.message, d.rtt.inFlight = false, 0, message{}, 0
 	if d.recovery != nil {
 		d.recovery.nHoles, d.recovery.forgotten, d.recovery.resent, d.recovery.underWay = 0, 0, [32]resent{}, 0
+		d.recovery.told, d.recovery.timedOut = 0, 0
 	}
 }
 

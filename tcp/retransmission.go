@@ -17,7 +17,9 @@ func Retransmission() finding.On[*Capture] {
 			Method: "A packet with payload that begins below the highest sequence number seen is a retransmission if any of its data was captured before. If none was, it fills a hole: it was sent again if its IP identification is above, " +
 				"or its timestamp newer than, those of the packets that came before; where neither tells, if the hole is older than a round trip (3 ms if that is unknown); otherwise it came late (tcp/reordering). " +
 				"Copies in the capture, keep-alives and window probes are set aside before, the data of a refused Fast Open SYN, SYN and FIN are not counted. " +
-				"Lost are the retransmitted packets on the wire that were not needless (tcp/spurious-retransmission). A timeout is a retransmission of the first unacknowledged byte after at least 200 ms of silence.",
+				"Why it was sent: fast, if since the last new ACK duplicate ACKs or SACK blocks told of a hole in what was then outstanding (RFC 5681, RFC 6675, RACK); by the timer, if it is the first unacknowledged byte after at least 200 ms of silence, and so until all that was sent before is acknowledged; " +
+				"a tail-loss probe, if it is the last segment, at least 1.5 round trips after the last sending, and no ACK told of a hole. " +
+				"Lost are the retransmitted packets on the wire that were not needless (tcp/spurious-retransmission).",
 			Params: []finding.Param{
 				{Name: "notice-loss", Default: 0.001, Unit: "ratio", Doc: "lost packets per data packet on the wire from which the finding is a notice; by Mathis et al. (1997) 39 segments per round trip"},
 				{Name: "warning-loss", Default: 0.01, Unit: "ratio", Doc: "and a warning; by the same formula 12 segments per round trip, 7 Mbit/s at 20 ms"},
@@ -57,6 +59,9 @@ func judgeRetransmission(s *trial) (f finding.Finding, ok bool) {
 	}
 	f.Confidence, f.Reasons = s.order()
 	f.Summary = fmt.Sprintf("data packets sent again: %s; %s lost on the wire (%s)", strings.Join(parts, ", "), count(sum.LostPackets, "packet"), unit.Percent(rate))
+	if causes := sum.Causes(); causes != "" {
+		f.Summary += "; " + causes
+	}
 	if sum.SpuriousPackets > 0 {
 		f.Summary += fmt.Sprintf(", %d of the resent ones needless", sum.SpuriousPackets)
 	}
@@ -68,6 +73,9 @@ func judgeRetransmission(s *trial) (f finding.Finding, ok bool) {
 		{Name: "retransmitted_wire_packets", Value: float64(sum.RetransmittedWirePackets), Unit: "packets"},
 		{Name: "lost_packets", Value: float64(sum.LostPackets), Unit: "packets"},
 		{Name: "loss_rate", Value: rate, Unit: "ratio", Threshold: finding.Threshold(s.params["warning-loss"])},
+		{Name: "fast_packets", Value: float64(sum.FastPackets), Unit: "packets"},
+		{Name: "probe_packets", Value: float64(sum.ProbePackets), Unit: "packets"},
+		{Name: "timeout_packets", Value: float64(sum.TimeoutPackets), Unit: "packets"},
 		{Name: "timeouts", Value: float64(sum.Timeouts), Unit: "timeouts"},
 		{Name: "time_lost", Value: float64(sum.TimeoutTime), Unit: "ns"},
 	}

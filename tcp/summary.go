@@ -96,8 +96,12 @@ func (c *conn) facts() Handshake {
 		Ends:                [2]Offer{client.offer(), server.offer()},
 		Timestamps:          client.options.timestamps && server.options.timestamps,
 		SACK:                client.options.sackOK && server.options.sackOK,
+		ECN:                 c.ecn == 1<<ClientToServer|1<<ServerToClient,
 		RepeatedSYNs:        int64(client.repeatedSYNs) + int64(server.repeatedSYNs),
 		FastOpenWithPayload: c.fastOpen&fastOpenData != 0,
+	}
+	for i := range h.Ends {
+		h.Ends[i].ECN = c.ecn&(1<<i) != 0
 	}
 	if h.Multipath = c.extensions.summary(); c.extensions != nil {
 		h.FastOpenCookie = c.extensions.cookie
