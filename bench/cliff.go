@@ -232,7 +232,7 @@ func (st step) weigh(f *finding.Finding) {
 
 // weighSeries says what the interim results of a size show beside its mean.
 func (st step) weighSeries(f *finding.Finding, runs []*Run, size int64) {
-	p := recognise(runs[0].series(), limitsOf(noisyRule().Resolve(nil)))
+	p := recognise(runs[0].series(), true, limitsOf(noisyRule().Resolve(nil)))
 	if p.kind == steady {
 		return
 	}

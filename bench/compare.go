@@ -48,7 +48,7 @@ func Compare(sets []Set, o CompareOptions) Comparisons {
 			c.compare(within, o)
 		}
 		if len(c.Comparisons) == 0 {
-			c.Samples = describe(set, o)
+			c.Samples = c.describe(set, o)
 		}
 	}
 	c.markCurved()
@@ -94,13 +94,16 @@ const (
 	maxBootstraps = 500
 )
 
-// describe summarises what one set holds.
-func describe(set Set, o CompareOptions) []Sample {
+// describe summarises what one set holds; a test without a result that could be summarised is refused.
+func (c *Comparisons) describe(set Set, o CompareOptions) []Sample {
 	list := []Sample{}
 	for _, group := range samples([]Set{set}) {
 		for i := range group {
 			s := &group[i]
 			s.finish(o.Ministat)
+			if len(c.whole([]*sample{s})) == 0 {
+				continue
+			}
 			d := Sample{Name: s.name, Unit: s.unit, Summary: s.summary, Values: s.sorted, Notes: append([]string{}, s.suspicions()...)}
 			if s.mixed {
 				d.Notes = append(d.Notes, "values of several units: only those of the first are summarised")
@@ -137,11 +140,12 @@ func (c *Comparisons) compare(sets []Set, o CompareOptions) {
 	onlyOnes(grouped)
 	names, byName := sampleNames(grouped)
 	for _, name := range names {
-		found := byName[name]
-		for _, s := range found {
+		for _, s := range byName[name] {
 			s.finish(o.Ministat)
 		}
+		found := c.whole(byName[name])
 		switch {
+		case len(found) == 0:
 		case len(found) == 1:
 			c.Unmatched = append(c.Unmatched, Unmatched{found[0].label, name, found[0].summary.N})
 		case c.refused(name, found, o.Ministat):
@@ -184,6 +188,18 @@ func sampleNames(grouped [][]sample) (names []string, byName map[string][]*sampl
 		}
 	}
 	return names, byName
+}
+
+// whole returns the samples that have a result; those of whose runs all broke off are refused.
+func (c *Comparisons) whole(found []*sample) (whole []*sample) {
+	for _, s := range found {
+		if s.summary.N == 0 && s.left > 0 {
+			c.Refused = append(c.Refused, Refusal{Name: s.name, Sets: []string{s.label}, Text: "no run came to its end, so that there is no result"})
+			continue
+		}
+		whole = append(whole, s)
+	}
+	return whole
 }
 
 // refused enters a refusal if units are mixed.

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"strconv"
 
 	"nettrace/source"
 	"nettrace/unit"
@@ -49,6 +50,7 @@ func SniffIperf3JSON(head []byte) source.Match {
 func ReadIperf3JSON(l *source.Lines, ledger *source.Ledger) ([]Run, error) {
 	pos := l.Pos()
 	var o objectLines
+	var offsets []int64 // of the lines
 	done := false
 	for !done && l.Next() {
 		if begun := len(o.text) > 0; begun && bytes.HasPrefix(l.Bytes(), []byte("{")) { // the next object: this one has no end
@@ -56,23 +58,28 @@ func ReadIperf3JSON(l *source.Lines, ledger *source.Ledger) ([]Run, error) {
 			break
 		}
 		var err error
+		offsets = append(offsets, l.Pos().Offset)
 		if done, err = o.add(l.Bytes()); err != nil {
 			return nil, &source.SyntaxError{Pos: pos, Msg: "an object of iperf3 " + err.Error() + "; expected the result of one run"}
 		}
 	}
-	tree, notNumbers, err := parseTree(o.text)
-	if notNumbers > 0 {
-		ledger.Add("not-a-number", source.Note, pos, int64(notNumbers), "iperf3 printed nan or inf where a number should be (the loss of an interval without packets); these values are not defined and left out")
+	p := parseTree(o.text)
+	at := pos
+	if p.line < len(offsets) {
+		at.Line, at.Offset = pos.Line+p.line, offsets[p.line]
+	}
+	if p.notNumbers > 0 && p.err == nil {
+		ledger.Add("not-a-number", source.Note, at, int64(p.notNumbers), "iperf3 printed nan or inf where a number should be (the loss of an interval without packets); these values are not defined and left out")
 	}
 	switch {
-	case err != nil && (!done || cutShort(err)):
+	case p.err != nil && (!done || cutShort(p.err)):
 		ledger.Add("cut-input", source.Warning, pos, 1, "the object ends before its closing brace; the run is left out")
 		return nil, nil
-	case err != nil:
-		ledger.Add("bad-json", source.Warning, pos, 1, fmt.Sprintf("the object is no JSON (%s); the run is left out", printable([]byte(err.Error()))))
+	case p.err != nil:
+		ledger.Add("bad-json", source.Warning, at, 1, source.Excerpt(p.odd)+" is no JSON; the run that began in line "+strconv.Itoa(pos.Line)+" is left out, mend the line to have it read")
 		return nil, nil
 	}
-	r := &iperf3{pos: pos, tree: tree, ledger: ledger}
+	r := &iperf3{pos: pos, tree: p.tree, ledger: ledger}
 	return r.runs(), nil
 }
 

@@ -19,19 +19,33 @@ type member struct {
 // maxDepth bounds nesting; iperf3 writes five levels.
 const maxDepth = 32
 
-// parseTree parses one JSON object and tells how many of its numbers were none (iperf3 writes -nan where it divides by 0).
-func parseTree(text []byte) (tree members, notNumbers int, err error) {
-	text, notNumbers = withoutNaN(text)
-	d := json.NewDecoder(bytes.NewReader(text))
+// parsed is what a text was parsed to, or why not.
+type parsed struct {
+	tree       members
+	notNumbers int    // how many of its numbers were none (iperf3 writes -nan where it divides by 0)
+	line       int    // of the first of these or, with an error, of what is no JSON; the text begins with 0
+	odd        []byte // what is no JSON
+	err        error
+}
+
+// parseTree parses one JSON object.
+func parseTree(text []byte) parsed {
+	clean, notNumbers, first := withoutNaN(text)
+	p := parsed{notNumbers: notNumbers, line: bytes.Count(text[:first], []byte("\n"))}
+	d := json.NewDecoder(bytes.NewReader(clean))
 	value, err := treeValue(d, 0)
-	if err != nil {
-		return nil, notNumbers, err
+	tree, isObject := value.(members)
+	if err == nil && isObject {
+		p.tree = tree
+		return p
 	}
-	tree, ok := value.(members)
-	if !ok {
-		return nil, notNumbers, errors.New("no object")
+	if p.err = err; err == nil {
+		p.err = errors.New("no object")
 	}
-	return tree, notNumbers, nil
+	p.odd = bytes.TrimLeft(clean[d.InputOffset():], " \t\r\n,:")
+	p.line = bytes.Count(clean[:len(clean)-len(p.odd)], []byte("\n"))
+	p.odd, _, _ = bytes.Cut(p.odd, []byte("\n"))
+	return p
 }
 
 func treeValue(d *json.Decoder, depth int) (any, error) {
@@ -73,11 +87,11 @@ func treeValue(d *json.Decoder, depth int) (any, error) {
 	return t, nil
 }
 
-// withoutNaN replaces nan, -nan, inf and -inf outside of strings by null.
-func withoutNaN(text []byte) (clean []byte, replaced int) {
+// withoutNaN replaces nan, -nan, inf and -inf outside of strings by null, and tells how many and where the first was.
+func withoutNaN(text []byte) (clean []byte, replaced, first int) {
 	lower := bytes.ToLower(text)
 	if !bytes.Contains(lower, []byte("nan")) && !bytes.Contains(lower, []byte("inf")) {
-		return text, 0
+		return text, 0, 0
 	}
 	quoted, from := false, 0
 	for i := 0; i < len(text); i++ {
@@ -92,20 +106,28 @@ func withoutNaN(text []byte) (clean []byte, replaced int) {
 				continue
 			}
 			clean = append(append(clean, text[from:i]...), "null"...)
+			if replaced == 0 {
+				first = i
+			}
 			i += n - 1
 			from = i + 1
 			replaced++
 		}
 	}
-	return append(clean, text[from:]...), replaced
+	return append(clean, text[from:]...), replaced, first
 }
 
-// nanAt returns the length of a word that C prints instead of a number at the beginning of text.
+// nanAt returns the length of a word that C prints instead of a number at the beginning of text: "-nan", "inf" (C99
+// 7.19.6.1), and "-nan(ind)" of Microsoft's library.
 func nanAt(text []byte) int {
 	for _, word := range [...]string{"-nan", "nan", "-inf", "inf"} {
-		if len(text) >= len(word) && bytes.EqualFold(text[:len(word)], []byte(word)) {
-			return len(word)
+		if len(text) < len(word) || !bytes.EqualFold(text[:len(word)], []byte(word)) {
+			continue
 		}
+		if end := bytes.IndexAny(text[len(word):min(len(text), 24)], ")\n"); end > 0 && text[len(word)] == '(' && text[len(word)+end] == ')' {
+			return len(word) + end + 1
+		}
+		return len(word)
 	}
 	return 0
 }

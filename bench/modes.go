@@ -30,6 +30,7 @@ type mode struct {
 // pattern is what is to be said of a series.
 type pattern struct {
 	kind      kind
+	ordered   bool // the values came one after the other; those of a list may stand in any order
 	values    int
 	low, high mode    // of bimodal and shifted
 	changes   int     // how often neighbours are in different modes, or far apart (flapping)
@@ -57,14 +58,18 @@ type limits struct {
 // half the range with two on a side, 3 % with three).
 const modeValues = 3
 
-// recognise judges a series in the order of time.
-func recognise(series []weighted, l limits) pattern {
-	p := pattern{values: len(series), mean: mean(series)}
+// recognise judges a series in the order of time or, if it is not ordered, a list, of which only the values tell.
+func recognise(series []weighted, ordered bool, l limits) pattern {
+	p := pattern{ordered: ordered, values: len(series), mean: mean(series)}
 	p.best = p.mean
 	if len(series) < l.points || p.mean <= 0 {
 		return p
 	}
-	for _, found := range [...]func([]weighted, limits) bool{p.beginning, p.modes, p.flaps} {
+	looks := []func([]weighted, limits) bool{p.beginning, p.modes, p.flaps}
+	if !ordered {
+		looks = []func([]weighted, limits) bool{p.modes}
+	}
+	for _, found := range looks {
 		if found(series, l) {
 			break
 		}
@@ -113,13 +118,16 @@ func (p *pattern) modes(series []weighted, l limits) bool {
 	if min(p.low.share, p.high.share) < l.share {
 		return false
 	}
+	p.kind, p.best = bimodal, p.high.rate
+	if !p.ordered {
+		return true
+	}
 	border := sorted[cut].rate
 	for i := 1; i < len(series); i++ {
 		if (series[i].rate < border) != (series[i-1].rate < border) {
 			p.changes++
 		}
 	}
-	p.kind, p.best = bimodal, p.high.rate
 	if p.changes == 1 {
 		p.kind = shifted
 	}

@@ -22,7 +22,8 @@ func noisyRule() finding.Rule {
 		Method: "The interim results of a run (netperf -D), or the results of a run that was repeated, are values weighted by the length of their intervals. " +
 			"A series that is steady but for its first values (at most a fifth) is called transient. Otherwise the values are cut into the two groups that explain most of their variance; " +
 			"the series is bimodal if the widest gap between values is more than half of their range, or if, with enough values, the groups explain nearly all of the variance, and if each group holds three values and its share of the time. " +
-			"The rate of a mode is where its values are densest. A bimodal series that changes its mode only once is called a shift. A series that is none of these and whose neighbours are far apart again and again flaps.",
+			"The rate of a mode is where its values are densest. A bimodal series that changes its mode only once is called a shift. A series that is none of these and whose neighbours are far apart again and again flaps. " +
+			"Of a list of numbers the order is not known to be that of time: only its modes are looked for.",
 		Params: []finding.Param{
 			{Name: "min-points", Default: 6, Unit: "values", Doc: "least length of a series; below six not even a median has a 95 % interval (benchstat)"},
 			{Name: "many-points", Default: 20, Unit: "values", Doc: "from how many on the explained share counts; 20 normal values reach 0.82 in 1 of 100 draws (simulated, 1,000 draws)"},
@@ -58,13 +59,13 @@ func judgeNoise(results *Results, p finding.Params) []finding.Finding {
 	l := limitsOf(p)
 	for i := range results.Runs {
 		run := &results.Runs[i]
-		pattern := recognise(run.series(), l)
+		pattern := recognise(run.series(), len(run.Values) == 0, l)
 		if pattern.kind != steady {
 			findings = append(findings, noise([]*Run{run}, pattern, p["costly"]))
 		}
 	}
 	for _, runs := range repeated(results.Runs) {
-		pattern := recognise(values(runs), l)
+		pattern := recognise(values(runs), runs[0].Tool != "numbers", l)
 		if pattern.kind != steady {
 			findings = append(findings, noise(runs, pattern, p["costly"]))
 		}
@@ -78,9 +79,12 @@ func (r *Run) series() []weighted {
 	for _, i := range r.Interim {
 		s = append(s, weighted{i.Rate, i.Length.Seconds()})
 	}
-	step := 1 + len(r.Values)/modesLookedFor
-	for i := 0; i < len(r.Values); i += step {
-		s = append(s, weighted{r.Values[i], 1})
+	values, step := r.Values, 1+len(r.Values)/modesLookedFor
+	if step > 1 {
+		values = slices.Sorted(slices.Values(values)) // so that those that are taken stand for all, whatever repeats in the list
+	}
+	for i := 0; i < len(values); i += step {
+		s = append(s, weighted{values[i], 1})
 	}
 	return s
 }
@@ -133,6 +137,13 @@ func noise(runs []*Run, p pattern, costly float64) finding.Finding {
 func (p pattern) sentence(run *Run, runs int) string {
 	printed := fmt.Sprintf("the printed %s is their mean", unit.Number(run.Rate))
 	switch {
+	case !p.ordered:
+		n := p.values
+		if run.Summary != nil {
+			n = run.Summary.N // of a long column only some values are looked at
+		}
+		return fmt.Sprintf("is bimodal: %s of the values are about %s and %s about %s; the mean of the %s values, %s, is none of them",
+			unit.Percent(p.high.share), about3(p.high.rate), unit.Percent(p.low.share), about3(p.low.rate), unit.Count(int64(n)), unit.Number(p.mean))
 	case runs > 1:
 		printed = fmt.Sprintf("the mean of the %d runs, %s, is none of them", runs, unit.Number(p.mean))
 	case run.Partial:
@@ -181,9 +192,12 @@ func (p pattern) measures(u string) []finding.Measure {
 		return append(m, finding.Measure{Name: "steady_rate", Value: p.restMean, Unit: u}, finding.Measure{Name: "transient_rate", Value: p.leadMean, Unit: u},
 			finding.Measure{Name: "transient_values", Value: float64(p.lead)})
 	case bimodal, shifted:
-		return append(m, finding.Measure{Name: "high_mode", Value: p.high.rate, Unit: u}, finding.Measure{Name: "high_share", Value: p.high.share, Unit: "ratio"},
-			finding.Measure{Name: "low_mode", Value: p.low.rate, Unit: u}, finding.Measure{Name: "low_share", Value: p.low.share, Unit: "ratio"},
-			finding.Measure{Name: "changes", Value: float64(p.changes)})
+		m = append(m, finding.Measure{Name: "high_mode", Value: p.high.rate, Unit: u}, finding.Measure{Name: "high_share", Value: p.high.share, Unit: "ratio"},
+			finding.Measure{Name: "low_mode", Value: p.low.rate, Unit: u}, finding.Measure{Name: "low_share", Value: p.low.share, Unit: "ratio"})
+		if p.ordered {
+			m = append(m, finding.Measure{Name: "changes", Value: float64(p.changes)})
+		}
+		return m
 	default:
 		return append(m, finding.Measure{Name: "reached", Value: p.best, Unit: u}, finding.Measure{Name: "changes", Value: float64(p.changes)})
 	}
@@ -206,6 +220,9 @@ func noiseEvidence(runs []*Run, p pattern) []finding.Evidence {
 			finding.At(high.Pos, "highest: %s", unit.Format(high.Rate, high.Unit)))
 	}
 	run := runs[0]
+	if len(run.Interim) == 0 { // a long column, of whose values the places are not kept
+		return []finding.Evidence{finding.At(run.Pos, "%s values from %s to %s", unit.Count(int64(p.values)), unit.Format(slices.Min(run.Values), run.Unit), unit.Format(slices.Max(run.Values), run.Unit))}
+	}
 	low, high := run.Interim[0], run.Interim[0]
 	for _, i := range run.Interim {
 		if i.Rate < low.Rate {
@@ -232,7 +249,7 @@ func noiseAdvice(run *Run, p pattern) []finding.Advice {
 		return []finding.Advice{{Text: "report the steady rate, or leave the first seconds out (netperf: a longer -l)", Reference: "netperf manual, Global Options"}}
 	}
 	advice := []finding.Advice{{
-		Text:      "report both rates with their shares of the time, not the mean; look for what changes at that pace (the frequency of CPUs, other load, interrupt moderation)",
+		Text:      "report both rates with their shares, not the mean; look for what changes at that pace (the frequency of CPUs, other load, interrupt moderation)",
 		Reference: "bench/noisy",
 	}}
 	if run.Unit == transactions {

@@ -40,7 +40,9 @@ func judgeNotComparable(results *Results, p finding.Params) []finding.Finding {
 	findings := append(unusedSizes(results.Runs, p), opposite(results.Runs, p)...)
 	for _, pair := range beforeAndAfter(results.Runs) {
 		for _, r := range Compare(pair.sets[:], CompareOptions{}).Refused {
-			findings = append(findings, pair.mixedUnits(r))
+			if len(r.Sets) > 1 { // not because one of them broke off, which the ledger tells
+				findings = append(findings, pair.mixedUnits(r))
+			}
 		}
 	}
 	return findings

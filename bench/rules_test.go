@@ -201,7 +201,7 @@ func TestRecognise(t *testing.T) {
 		{"flapping", draw(30, func(i int) float64 { return []float64{100, 160, 90, 150, 210, 120, 75, 180}[i%8] * noise() }), flapping},
 		{"too short", draw(5, func(i int) float64 { return 100 + 100*float64(i%2) }), steady},
 	} {
-		if got := recognise(c.series, limits); got.kind != c.want {
+		if got := recognise(c.series, true, limits); got.kind != c.want {
 			t.Errorf("%s: kind %d, want %d (%+v)", c.name, got.kind, c.want, got)
 		}
 	}
@@ -218,7 +218,7 @@ func TestNullSeries(t *testing.T) {
 			for range n {
 				s = append(s, weighted{math.Max(1, 100+30*random.NormFloat64()), 1})
 			}
-			if k := recognise(s, limits).kind; k == bimodal || k == shifted {
+			if k := recognise(s, true, limits).kind; k == bimodal || k == shifted {
 				called++
 			}
 		}

@@ -28,7 +28,11 @@ func (s *sample) suspicions() []string {
 		notes = append(notes, s.label+": "+fmt.Sprintf(format, args...))
 	}
 	if s.left > 0 {
-		say("%d runs broke off and are left out", s.left)
+		runs := "1 run"
+		if s.left > 1 {
+			runs = fmt.Sprintf("%d runs", s.left)
+		}
+		say("%s broke off, left out here", runs)
 	}
 	if s.scaled != "" {
 		say("%s converted to %s by a power of ten", s.scaled, s.unit)

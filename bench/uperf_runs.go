@@ -78,7 +78,7 @@ func (r *uperf) difference(text string, pos source.Pos) {
 	for i, word := range strings.Fields(text)[1:] {
 		v, isPercent := strings.CutSuffix(word, "%")
 		if i < len(names) && isPercent && math.Abs(number([]byte(v))) > maxDifference {
-			r.ledger.Add("uperf-hosts-differ", source.Note, pos, 1, "the hosts' accounts of "+names[i]+" differ by "+v+" %")
+			r.ledger.Add("uperf-hosts-differ", source.Warning, pos, 1, "the hosts' accounts of "+names[i]+" differ by "+v+" %")
 		}
 	}
 }
