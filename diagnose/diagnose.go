@@ -3,6 +3,7 @@
 package diagnose
 
 import (
+	"fmt"
 	"slices"
 
 	"nettrace/analyze"
@@ -11,8 +12,10 @@ import (
 
 // diagnosis is a cause, with the findings that it explains.
 type diagnosis struct {
+	rule     string
 	cause    finding.Finding
 	symptoms []string // their identifiers
+	told     *told    // its parts, nil where it is no story of parts
 }
 
 // rule finds causes in a result that was judged already.
@@ -57,17 +60,24 @@ func Apply(r *analyze.Result, set map[string]float64) {
 	var found []diagnosis
 	for _, rule := range rules() {
 		for _, d := range rule.diagnose(r, rule.Resolve(set)) {
-			d.cause.Rule = rule.Name
+			d.rule, d.cause.Rule = rule.Name, rule.Name
+			d.cause.ID = fmt.Sprintf("%s %d", rule.Name, len(found)) // until they are ranked
 			found = append(found, d)
 		}
 	}
+	found = arrange(found)
 	for i := range found {
-		found[i].bear(r.Findings)
-		cause := finding.Rank([]finding.Finding{found[i].cause})
-		explain(r.Findings, found[i].symptoms, cause[0].ID)
-		r.Findings = append(r.Findings, cause...)
+		r.Findings = append(r.Findings, found[i].cause)
 	}
-	r.Findings = finding.Rank(r.Findings)
+	for i := range found {
+		found[i].explain(r.Findings)
+	}
+	for range found { // of causes that explain causes the first bears all
+		for i := range found {
+			found[i].bear(r.Findings)
+		}
+	}
+	r.Findings = finding.Rename(r.Findings, func(*finding.Finding) {})
 }
 
 func ours(f finding.Finding) bool {
@@ -76,19 +86,20 @@ func ours(f finding.Finding) bool {
 
 // bear gives a cause at least the severity and the cost of what it explains, so that no symptom is shown above it.
 func (d *diagnosis) bear(findings []finding.Finding) {
+	cause := &findings[slices.IndexFunc(findings, func(f finding.Finding) bool { return f.ID == d.cause.ID })]
 	for i := range findings {
 		if x := &findings[i]; slices.Contains(d.symptoms, x.ID) {
-			d.cause.Severity = max(d.cause.Severity, x.Severity)
-			d.cause.Effect = finding.Effect{Share: max(d.cause.Effect.Share, x.Effect.Share), Lost: max(d.cause.Effect.Lost, x.Effect.Lost)}
+			cause.Severity = max(cause.Severity, x.Severity)
+			cause.Effect = finding.Effect{Share: max(cause.Effect.Share, x.Effect.Share), Lost: max(cause.Effect.Lost, x.Effect.Lost)}
 		}
 	}
 }
 
 // explain marks the symptoms of a cause, unless another cause has explained them before.
-func explain(findings []finding.Finding, symptoms []string, cause string) {
+func (d *diagnosis) explain(findings []finding.Finding) {
 	for i := range findings {
-		if findings[i].CausedBy == "" && slices.Contains(symptoms, findings[i].ID) {
-			findings[i].CausedBy = cause
+		if findings[i].CausedBy == "" && slices.Contains(d.symptoms, findings[i].ID) {
+			findings[i].CausedBy = d.cause.ID
 		}
 	}
 }

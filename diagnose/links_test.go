@@ -196,6 +196,13 @@ func TestTwoHosts(t *testing.T) {
 	if !slices.Equal(sources, []string{"one", "two"}) {
 		t.Errorf("causes of %v", sources)
 	}
+	for _, f := range r.Findings { // and explains what was found there
+		for _, cause := range r.Findings {
+			if f.CausedBy == cause.ID && filepath.Dir(f.Evidence[0].Source) != filepath.Dir(cause.Evidence[0].Source) {
+				t.Errorf("%s of %s is explained by %s of %s", f.Rule, f.Evidence[0].Source, cause.Rule, cause.Evidence[0].Source)
+			}
+		}
+	}
 }
 
 func must(files []string, err error) []string {

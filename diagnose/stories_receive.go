@@ -98,6 +98,7 @@ func oneCPU() story {
 			{name: "felt", rules: []string{"tcp/retransmission", "udp/loss", "bench/scaling"}, least: finding.Notice, says: "what it costs", want: "a capture or benchmark results, which say what it costs"},
 		},
 		tell: func(t *told) (finding.Finding, bool) {
+			slices.SortStableFunc(t.found["full"], func(a, b *finding.Finding) int { return falseFirst(!showsTime(a), !showsTime(b)) })
 			where, full := t.worst("where"), t.worst("full")
 			return finding.Finding{Subject: where.Subject, Severity: finding.Warning, Summary: "one CPU takes the packets and has no time left: " + brief(where) + "; " + brief(full), Measures: where.Measures, Advice: append(t.advice("where", "irq/imbalance"), full.Advice...)}, true
 		},

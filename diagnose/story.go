@@ -117,7 +117,7 @@ func (s *story) each(all *told, first string) (list []diagnosis) {
 			continue
 		}
 		if cause, ok := s.tell(t); ok {
-			d := diagnosis{cause: cause}
+			d := diagnosis{cause: cause, told: t}
 			s.weigh(t, &d)
 			list = append(list, d)
 		}
