@@ -68,6 +68,10 @@ func ReadCoalesce(l *source.Lines, ledger *source.Ledger) (*Output, error) {
 		if r.line(line, l.Pos()) {
 			continue
 		}
+		if _, _, another := header(line, coalesceTitle); another { // of the next interface
+			l.Back()
+			break
+		}
 		if unfinished(l) {
 			continue
 		}

@@ -68,6 +68,10 @@ func ReadFeatures(l *source.Lines, ledger *source.Ledger) (*Output, error) {
 		if len(bytes.TrimSpace(line)) == 0 {
 			break
 		}
+		if _, _, another := featuresHeader(line); another { // of the next interface
+			l.Back()
+			break
+		}
 		if unfinished(l) { // also "name: off [fix"
 			cut(ledger, l.Pos(), "the input ends inside ethtool -k; the features that are missing count as absent")
 			break

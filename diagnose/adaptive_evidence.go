@@ -1,7 +1,6 @@
 package diagnose
 
 import (
-	"nettrace/analyze"
 	"nettrace/finding"
 	"nettrace/tcp"
 )
@@ -16,13 +15,14 @@ func (p *piece) found() bool { return len(p.evidence) > 0 }
 
 // capturedPackets looks for requests of the larger size, or with the same rest, that leave as full segments and a packet
 // of their own.
-func capturedPackets(r *analyze.Result, c *cliff) piece {
+func capturedPackets(l *links, c *cliff) piece {
 	var p piece
+	r := l.result
 	servers := map[string]bool{}
 	for _, capture := range r.Models.Captures {
 		for i := range capture.Connections {
 			x := &capture.Connections[i]
-			if !alike(x, c) {
+			if !alike(x, c) || !l.tie(&clue{Subject: finding.Subject{Kind: "connection", Key: x.Key(), Name: x.Name()}, Evidence: []finding.Evidence{finding.At(capture.At(x.Record, x.Offset), "%s", x.Name())}}) {
 				continue
 			}
 			servers[capture.Source+" "+x.Key()] = true
@@ -55,16 +55,11 @@ func alike(x *tcp.Connection, c *cliff) bool {
 }
 
 // countedRatio takes what the interface's counters say of packets received and sent.
-func countedRatio(r *analyze.Result, a *adaptive) piece {
+func countedRatio(l *links) piece {
 	var p piece
-	for i := range r.Findings {
-		f := &r.Findings[i]
-		switch f.Rule {
-		case "nic/adaptive-unbalanced", "nic/moderation-latency":
-		default:
-			continue
-		}
-		if !about(f, a) {
+	for i := range l.result.Findings {
+		f := &l.result.Findings[i]
+		if f.Rule != "nic/adaptive-unbalanced" && f.Rule != "nic/moderation-latency" || !l.tie(f) {
 			continue
 		}
 		p.findings = append(p.findings, f.ID)
@@ -75,25 +70,15 @@ func countedRatio(r *analyze.Result, a *adaptive) piece {
 	return p
 }
 
-// about reports whether a finding cites the interface's own settings.
-func about(f *finding.Finding, a *adaptive) bool {
-	for _, e := range f.Evidence {
-		if e.Source == a.on.Pos.Source {
-			return true
-		}
-	}
-	return false
-}
-
 // flapping returns the findings of rates that jump with the smaller size, if that is exactly on the driver's threshold.
-func flapping(r *analyze.Result, c *cliff) []string {
+func flapping(l *links, c *cliff) []string {
 	if 2*c.full != 3*2 {
 		return nil
 	}
 	var ids []string
-	for i := range r.Findings {
-		f := &r.Findings[i]
-		if size, ok := f.Measure("size"); f.Severity > finding.Info && (f.Rule == "bench/noisy" || f.Rule == "nic/adaptive-flapping") && ok && int64(size) == c.sizes[0] {
+	for i := range l.result.Findings {
+		f := &l.result.Findings[i]
+		if size, ok := f.Measure("size"); l.tie(f) && f.Severity > finding.Info && (f.Rule == "bench/noisy" || f.Rule == "nic/adaptive-flapping") && ok && int64(size) == c.sizes[0] {
 			ids = append(ids, f.ID)
 		}
 	}

@@ -26,11 +26,12 @@ func adaptiveRXRule() finding.Rule {
 		Method: "Four things have to come together. A transaction rate falls off from one size to the next (bench/cliff). The larger size is a multiple of the MSS and a small rest, so that the rest is a packet of its own: " +
 			"seen in a capture (tcp/tso-split, tcp/just-over-mss, or the packets of each exchange), or computed from the size. Adaptive moderation of receive interrupts is on, with a value for high rates that is long against a transaction. " +
 			"And packets received and sent are on or over the ratio of 3 to 2 from which the driver assumes bulk traffic: counted by the interface (nic/adaptive-unbalanced), in the capture, or computed from the size. " +
-			"Settings and a cliff that the sizes explain are required; each further piece raises the confidence. The time that a transaction became longer must be of the size of the setting: one to two delayed arrivals.",
+			"Settings and a cliff that the sizes explain are required; each further piece raises the confidence. The time that a transaction became longer must be of the size of the setting: one to two delayed arrivals." + maxApartMethod,
 		Params: []finding.Param{
 			{Name: "min-delays", Default: 0.5, Unit: "", Doc: "least number of times the high setting that a transaction became longer by; measured in the thread: 1.5 times 128 us, 1.3 times 64 us"},
 			{Name: "max-delays", Default: 4, Unit: "", Doc: "most times the high setting: two arrivals on each of two hosts"},
 			{Name: "max-rest", Default: 0.125, Unit: "ratio", Doc: "largest rest, in parts of the MSS, that counts as a small tail of a request"},
+			apartParam(),
 		},
 		FalsePositives: "An application that pauses at the same size looks alike; a capture on the server shows the pause between request and response, and fixed moderation does not take it away. " +
 			"Delayed ACKs and Nagle's algorithm cost 40 ms or a round trip, not the value of rx-usecs-high. Drivers with other adaptive rules (net_dim, Intel's ITR) switch at other rates; the cliff is then elsewhere.",
@@ -48,6 +49,11 @@ type adaptive struct {
 	nic  *coalesce.Interface
 	on   coalesce.Setting
 	high coalesce.Setting // rx-usecs-high
+}
+
+// clue is the setting as a fact that ties like a finding.
+func (a *adaptive) clue() clue {
+	return clue{Subject: finding.Subject{Kind: "interface", Key: a.nic.Name}, Evidence: []finding.Evidence{finding.At(a.on.Pos, "adaptive-rx %s", a.on.Value), finding.At(a.high.Pos, "rx-usecs-high %s", a.high.Value)}}
 }
 
 // delay is how long an arrival may wait at the high setting.
@@ -89,12 +95,14 @@ func bulk(received, sent int64) bool { return 2*received > 3*sent }
 
 func diagnoseAdaptiveRX(r *analyze.Result, p finding.Params) []diagnosis {
 	var found []diagnosis
+	all := &told{result: r, params: p, places: newPlaces(r)}
 	for _, a := range adaptives(r) {
-		cliffs := explainable(r, &a, p)
+		l := all.linksTo(a.clue())
+		cliffs := explainable(l, &a)
 		if len(cliffs) == 0 {
 			continue
 		}
-		found = append(found, diagnosisOf(r, &a, cliffs, p))
+		found = append(found, diagnosisOf(l, &a, cliffs))
 	}
 	return found
 }
@@ -115,11 +123,12 @@ func adaptives(r *analyze.Result) []adaptive {
 }
 
 // explainable returns the cliffs that the setting explains, the worst first.
-func explainable(r *analyze.Result, a *adaptive, p finding.Params) []cliff {
+func explainable(l *links, a *adaptive) []cliff {
 	var list []cliff
+	r, p := l.result, l.params
 	for i := range r.Findings {
 		c, ok := readCliff(&r.Findings[i], r.Models.Captures, p)
-		if !ok || bulk(c.full, 2) || !bulk(c.ratio()) {
+		if !ok || bulk(c.full, 2) || !bulk(c.ratio()) || !l.tie(c.finding) {
 			continue
 		}
 		delays := float64(c.longer()) / float64(a.delay())
@@ -181,10 +190,10 @@ func effectiveMSSs(captures []*tcp.Capture) []int64 {
 }
 
 // diagnosisOf puts the pieces together.
-func diagnosisOf(r *analyze.Result, a *adaptive, cliffs []cliff, p finding.Params) diagnosis {
+func diagnosisOf(l *links, a *adaptive, cliffs []cliff) diagnosis {
 	worst := &cliffs[0]
-	packets := capturedPackets(r, worst)
-	counters := countedRatio(r, a)
+	packets := capturedPackets(l, worst)
+	counters := countedRatio(l)
 	d := diagnosis{cause: finding.Finding{
 		Severity:   finding.Warning,
 		Confidence: finding.Medium,
@@ -192,7 +201,7 @@ func diagnosisOf(r *analyze.Result, a *adaptive, cliffs []cliff, p finding.Param
 		Subject:    finding.Subject{Kind: "interface", Key: a.key(), Name: interfaceName(a.nic.Name) + driver(a.nic)},
 		Summary: fmt.Sprintf("adaptive interrupt moderation delays each request that is %s over %d MSS: %s to %s transactions/s from %s to %s bytes (-%s)", amount(worst.rest), worst.full,
 			unit.Number(worst.rates[0]), unit.Number(worst.rates[1]), unit.Count(worst.sizes[0]), unit.Count(worst.sizes[1]), unit.Percent(1-worst.rates[1]/worst.rates[0])),
-		Measures: measures(a, worst, p),
+		Measures: measures(a, worst, l.params),
 		Advice:   adaptiveAdvice(a, worst),
 		Caveats: []string{"an application that pauses at this size would look alike: a capture on the server then shows a gap between request and response that stays with adaptive-rx off",
 			"which form of the rule the driver has is not recorded; the older one looks at both directions, that of Linux 2.6.38 only at received packets"},
@@ -207,16 +216,18 @@ func diagnosisOf(r *analyze.Result, a *adaptive, cliffs []cliff, p finding.Param
 		f.Evidence = append(f.Evidence, c.finding.Evidence...)
 		d.symptoms = append(d.symptoms, c.finding.ID)
 	}
-	f.Evidence = append(f.Evidence, finding.At(a.on.Pos, "adaptive-rx %s", a.on.Value), finding.At(a.high.Pos, "rx-usecs-high %s", a.high.Value))
+	f.Evidence = append(f.Evidence, l.to.Evidence...)
 	f.Evidence = append(f.Evidence, packets.evidence...)
 	f.Evidence = append(f.Evidence, counters.evidence...)
 	f.Reasons = append(f.Reasons, missing(packets, counters)...)
-	if packets.found() && counters.found() {
+	if gap := l.apart(f.Evidence); gap > clockSlack {
+		f.Reasons = append(f.Reasons, apartReason(gap))
+	} else if packets.found() && counters.found() {
 		f.Confidence = finding.High
 	}
 	d.symptoms = append(d.symptoms, packets.findings...)
 	d.symptoms = append(d.symptoms, counters.findings...)
-	d.symptoms = append(d.symptoms, flapping(r, worst)...)
+	d.symptoms = append(d.symptoms, flapping(l, worst)...)
 	return d
 }
 

@@ -195,6 +195,24 @@ func (p *places) otherHost(a, b *place) bool {
 	return !same || a.peer != b.peer || a.group != "" && b.group != "" && a.group != b.group
 }
 
+// ofOtherHosts reports whether two places are in folders of their own that each have recordings of a host, or carry the tags
+// of different hosts: benchmarks in them are of different pairs of hosts.
+func (p *places) ofOtherHosts(a, b *place) bool {
+	return a.peer != b.peer || a.group != b.group || !slices.Equal(a.folders, b.folders) && p.hosts(a.folders) && p.hosts(b.folders)
+}
+
+// hosts reports whether folders have recordings of a host beside captures and benchmarks, which are between two.
+func (p *places) hosts(folders []string) bool {
+	for path, list := range p.sources {
+		if slices.Contains(folders, hostFolder(path)) && slices.ContainsFunc(list, func(s *analyze.Source) bool {
+			return s.Kind != analyze.Capture && s.Kind != analyze.Benchmark && s.Kind != ""
+		}) {
+			return true
+		}
+	}
+	return false
+}
+
 // foreign reports whether what passed between two hosts did not pass this one: it was recorded in another folder though
 // the host's has a recording of the kind, or the host's addresses are known and none of them takes part.
 func (p *places) foreign(passed, host *place, same bool) bool {

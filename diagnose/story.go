@@ -84,10 +84,15 @@ const (
 	maxApartMethod = " Parts belong together only if nothing that is known of them differs: the host (its folder, the tags of the files' names, its addresses), the interface, the CPU, the connection and, where recordings have dates, the time."
 )
 
+// apartParam is the parameter of all rules that tie recordings by their time.
+func apartParam() finding.Param {
+	return finding.Param{Name: maxApartParam, Default: float64(300 * unit.Second), Unit: "ns", Doc: "most time between recordings that can be of one incident; own choice: a load that lasts is recorded by one tool after the other. Beyond 10 s the confidence is not high"}
+}
+
 // storyRule makes a rule of the table out of a story.
 func storyRule(s story) rule {
 	s.Method += maxApartMethod
-	s.Params = append(s.Params, finding.Param{Name: maxApartParam, Default: float64(300 * unit.Second), Unit: "ns", Doc: "most time between recordings that can be of one incident; own choice: a load that lasts is recorded by one tool after the other. Beyond 10 s the confidence is not high"})
+	s.Params = append(s.Params, apartParam())
 	return rule{s.Rule, func(r *analyze.Result, p finding.Params) []diagnosis {
 		all := &told{result: r, params: p, places: newPlaces(r), found: map[string][]*finding.Finding{}}
 		for i := range s.parts {
@@ -246,7 +251,7 @@ func (s *story) weigh(t *told, d *diagnosis) {
 			first = t.places.of(list[0])
 		} else if gap := first.gap(t.places.of(list[0])); gap > clockSlack {
 			sure = false
-			f.Reasons = append(f.Reasons, fmt.Sprintf("recorded %v apart from the first", gap))
+			f.Reasons = append(f.Reasons, apartReason(gap))
 		}
 		for _, x := range list {
 			if x.ID != "" { // no fact
@@ -266,6 +271,8 @@ func (s *story) weigh(t *told, d *diagnosis) {
 		f.Confidence = finding.High
 	}
 }
+
+func apartReason(gap unit.Nanos) string { return fmt.Sprintf("recorded %v apart from the first", gap) }
 
 // adviceMax bounds what a cause advises; the parts have more.
 const adviceMax = 4

@@ -1,7 +1,9 @@
 package diagnose
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"nettrace/analyze"
@@ -17,10 +19,12 @@ func zeroCopyThreshold() rule {
 		Name:  "cross/zero-copy-threshold",
 		Title: "zero-copy sends pay only from some message size on",
 		Method: "Results over message sizes are split by a setting whose name or value tells of zero copy (SDP's sdp_zcopy_thresh, bzcopy, zerocopy, sendfile), and the curves of both variants are compared: where they cross, pinning and unpinning pages costs as much as copying. Where one variant is ahead at all sizes, the crossing is beyond them; this is told where the values of the setting say which variant is zero copy. " +
-			"CPU cost per byte of both variants, where the results have it, says the same or not; with it the confidence is high. Runs that set a buffer size where the message size was meant are told apart by the message size that the result rows print.",
+			"CPU cost per byte of both variants, where the results have it, says the same or not; with it the confidence is high. Runs that set a buffer size where the message size was meant are told apart by the message size that the result rows print. " +
+			"Runs are compared if nothing that is known of them differs: the other end, the host (its folder, where it has recordings of a host, and the tags of the files' names) and, where recordings have dates, the time.",
 		Params: []finding.Param{
 			{Name: "min-gain", Default: 0.02, Unit: "ratio", Doc: "least difference on both sides of a crossing, as a share of the slower variant; single runs of 10 s differ by 4 to 6 %, those of a minute by less (the thread's 60 s runs of one size by 2 to 3 %)"},
 			{Name: "costly", Default: 0.05, Unit: "ratio", Doc: "what the slower variant loses beyond the crossing, from which on it is a warning; set by judgement"},
+			{Name: maxApartParam, Default: float64(24 * 3600 * unit.Second), Unit: "ns", Doc: "most time between runs that are compared; own choice: curves over sizes and variants take hours. Beyond an hour the confidence is not high"},
 		},
 		FalsePositives: "Notifications of completed sends can cost as much as the copy, so that the crossing moves with the application. Results of unlike days or machines cross for other reasons; only runs that agree in everything else are compared.",
 		References:     []string{"ofa-general, 2008: Not seeing any SDP performance changes", "Linux Documentation/networking/msg_zerocopy.rst"},
@@ -42,9 +46,57 @@ func tellsZeroCopy(text string) bool {
 	return false
 }
 
+// sessionSlack is how far apart runs may be without doubt that they were of one session.
+const sessionSlack = 3600 * unit.Second
+
 func diagnoseZeroCopy(r *analyze.Result, p finding.Params) (found []diagnosis) {
-	for _, setting := range bench.Varied(r.Models.Runs) {
-		sets := bench.SplitBy(r.Models.Runs, setting)
+	for _, s := range sessions(r, p) {
+		for _, d := range zeroCopyOf(r, s.runs, p) {
+			if s.spread > sessionSlack {
+				d.cause.Confidence = min(d.cause.Confidence, finding.Medium)
+				d.cause.Reasons = append(d.cause.Reasons, apartReason(s.spread))
+			}
+			found = append(found, d)
+		}
+	}
+	return found
+}
+
+// session are runs that can be compared.
+type session struct {
+	first  *place
+	host   string // the other end
+	runs   []bench.Run
+	spread unit.Nanos // longest time from the first run
+}
+
+// sessions parts runs that are known to be of other hosts or times.
+func sessions(r *analyze.Result, p finding.Params) (list []session) {
+	t := &told{result: r, params: p, places: newPlaces(r)}
+	at := map[string]*place{}
+	for _, run := range r.Models.Runs {
+		x := at[run.Pos.Source]
+		if x == nil {
+			x = t.places.of(&finding.Finding{Evidence: []finding.Evidence{finding.At(run.Pos, "")}})
+			at[run.Pos.Source] = x
+		}
+		k := slices.IndexFunc(list, func(s session) bool {
+			return (s.host == run.Host || s.host == "" || run.Host == "") && t.together(s.first, x) && !t.places.ofOtherHosts(s.first, x)
+		})
+		if k < 0 {
+			k = len(list)
+			list = append(list, session{first: x, host: run.Host})
+		}
+		list[k].host = cmp.Or(list[k].host, run.Host)
+		list[k].runs = append(list[k].runs, run)
+		list[k].spread = max(list[k].spread, list[k].first.gap(x))
+	}
+	return list
+}
+
+func zeroCopyOf(r *analyze.Result, runs []bench.Run, p finding.Params) (found []diagnosis) {
+	for _, setting := range bench.Varied(runs) {
+		sets := bench.SplitBy(runs, setting)
 		about := tellsZeroCopy(setting)
 		for _, s := range sets {
 			about = about || tellsZeroCopy(s.Label)
@@ -55,11 +107,11 @@ func diagnoseZeroCopy(r *analyze.Result, p finding.Params) (found []diagnosis) {
 		curves := bench.Curves(sets)
 		crossings := len(found)
 		for i := range curves {
-			if d, ok := crossingOf(r, &curves[i], setting, cheaper(curves), p); ok {
+			if d, ok := crossingOf(r, runs, &curves[i], setting, cheaper(curves), p); ok {
 				found = append(found, d)
 			}
 		}
-		if d, ok := oneSided(r, curves, setting, p); ok && len(found) == crossings {
+		if d, ok := oneSided(r, runs, curves, setting, p); ok && len(found) == crossings {
 			found = append(found, d)
 		}
 	}
@@ -77,7 +129,7 @@ func cheaper(curves []bench.Curve) (costs []bench.Curve) {
 }
 
 // crossingOf makes the diagnosis of one curve of throughput over message sizes.
-func crossingOf(r *analyze.Result, c *bench.Curve, setting string, costs []bench.Curve, p finding.Params) (diagnosis, bool) {
+func crossingOf(r *analyze.Result, runs []bench.Run, c *bench.Curve, setting string, costs []bench.Curve, p finding.Params) (diagnosis, bool) {
 	if c.Axis != "message" || strings.Contains(c.Unit, "/KB") {
 		return diagnosis{}, false
 	}
@@ -100,7 +152,7 @@ func crossingOf(r *analyze.Result, c *bench.Curve, setting string, costs []bench
 			},
 			Caveats: []string{"the crossing depends on the cost of pinning (page size, IOMMU) and of copying (cache, memory) of these machines"},
 		}
-		f.Evidence = evidenceOf(r.Models.Runs, setting, x.From, x.To)
+		f.Evidence = evidenceOf(runs, setting, x.From, x.To)
 		f.Reasons = append(f.Reasons, fmt.Sprintf("both sides of the crossing differ by more than %s", unit.Percent(p["min-gain"])))
 		if text, agrees := costsAgree(costs, x); agrees {
 			f.Confidence = finding.High
@@ -111,7 +163,7 @@ func crossingOf(r *analyze.Result, c *bench.Curve, setting string, costs []bench
 		if x.After >= p["costly"] {
 			f.Severity = finding.Warning
 		}
-		return diagnosis{cause: f, symptoms: cliffsAt(r, x)}, true
+		return diagnosis{cause: f, symptoms: cliffsAt(r, runs, x)}, true
 	}
 	return diagnosis{}, false
 }
@@ -127,7 +179,7 @@ type lead struct {
 
 // oneSided makes the diagnosis of curves that do not cross: the sizes measured are all above the threshold, or all below.
 // Of several curves that with the largest lead counts.
-func oneSided(r *analyze.Result, curves []bench.Curve, setting string, p finding.Params) (diagnosis, bool) {
+func oneSided(r *analyze.Result, runs []bench.Run, curves []bench.Curve, setting string, p finding.Params) (diagnosis, bool) {
 	var most lead
 	for i := range curves {
 		if l := leadOf(&curves[i]); l.least >= p["min-gain"] && l.largest > most.largest {
@@ -155,7 +207,7 @@ func oneSided(r *analyze.Result, curves []bench.Curve, setting string, p finding
 		},
 		Caveats:  []string{"what pinning and copying cost is that of these machines (page size, IOMMU, cache, memory)"},
 		Reasons:  []string{fmt.Sprintf("the same at all %d sizes that both were measured at, by more than %s", len(most.common()), unit.Percent(p["min-gain"]))},
-		Evidence: evidenceOf(r.Models.Runs, setting, most.from, most.to),
+		Evidence: evidenceOf(runs, setting, most.from, most.to),
 	}
 	if text, agrees := costsAgree(cheaper(curves), bench.Crossing{First: second, Second: first, From: most.from, To: most.to}); agrees {
 		f.Confidence, f.Reasons = finding.High, append(f.Reasons, text)
@@ -163,7 +215,7 @@ func oneSided(r *analyze.Result, curves []bench.Curve, setting string, p finding
 	if most.largest >= p["costly"] {
 		f.Severity = finding.Warning
 	}
-	return diagnosis{cause: f, symptoms: cliffsAt(r, bench.Crossing{From: most.from})}, true
+	return diagnosis{cause: f, symptoms: cliffsAt(r, runs, bench.Crossing{From: most.from})}, true
 }
 
 // leadOf compares a curve of throughput over message sizes whose two variants are told apart by their values: one names
@@ -251,11 +303,14 @@ func costsAgree(costs []bench.Curve, x bench.Crossing) (string, bool) {
 
 // cliffsAt returns the cliffs at the sizes of a crossing, which it explains: the variant that copies falls where messages
 // no longer fit its buffers.
-func cliffsAt(r *analyze.Result, x bench.Crossing) (ids []string) {
+func cliffsAt(r *analyze.Result, runs []bench.Run, x bench.Crossing) (ids []string) {
 	for i := range r.Findings {
 		f := &r.Findings[i]
 		size, ok := f.Measure("size_after")
-		if f.Rule == "bench/cliff" && ok && size >= x.From {
+		among := slices.ContainsFunc(f.Evidence, func(e finding.Evidence) bool {
+			return slices.ContainsFunc(runs, func(run bench.Run) bool { return run.Pos.Source == e.Source })
+		})
+		if f.Rule == "bench/cliff" && ok && size >= x.From && among {
 			ids = append(ids, f.ID)
 		}
 	}
