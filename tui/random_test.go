@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/x/ansi"
 	"pgregory.net/rapid"
 )
 
@@ -40,15 +39,6 @@ func TestRandomKeys(t *testing.T) {
 			}
 			if rapid.Bool().Draw(r, "wait") {
 				d.settle()
-			}
-			lines := d.m.lines()
-			if len(lines) != d.m.height {
-				r.Fatalf("%d lines on %d rows", len(lines), d.m.height)
-			}
-			for i, line := range lines {
-				if w := ansi.StringWidth(line); w != d.m.width {
-					r.Fatalf("line %d is %d columns wide, the terminal %d: %q", i, w, d.m.width, line)
-				}
 			}
 			harmless(t, d.m, "after random keys")
 		}
