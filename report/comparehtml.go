@@ -44,7 +44,7 @@ type comparePart struct {
 
 // CompareHTML writes a comparison as one page that needs nothing else, with its plots, tables and differential flame graphs.
 func CompareHTML(w io.Writer, c *Compared) error {
-	cleanStrings(reflect.ValueOf(c))
+	rewriteStrings(reflect.ValueOf(c), Clean)
 	p := &comparePage{Title: "Comparison"}
 	for i, name := range setNames(c) {
 		p.Sets = append(p.Sets, fact{string(rune('A' + i%26)), name})

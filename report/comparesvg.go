@@ -34,7 +34,7 @@ const (
 // CompareSVG draws a comparison as one picture that needs nothing else: its plots below each other, each with its title and
 // the names of its sets. An error says that there is nothing to draw.
 func CompareSVG(w io.Writer, c *Compared) error {
-	cleanStrings(reflect.ValueOf(c))
+	rewriteStrings(reflect.ValueOf(c), Clean)
 	plots := comparePlots(c)
 	if len(plots) == 0 {
 		return fmt.Errorf("nothing to draw: no test has repeated values, and nothing varies along a curve")

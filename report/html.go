@@ -43,13 +43,8 @@ func HTML(w io.Writer, r *analyze.Result, o HTMLOptions) error {
 		return err
 	}
 	page, err := rendered(data, limit)
-	for _, thin := range thinnings() {
-		if err != nil || len(page) <= limit {
-			break
-		}
-		if data, err = thinnedBy(thin, data); err == nil {
-			page, err = rendered(data, limit)
-		}
+	if err == nil && len(page) > limit {
+		page, err = fitted(data, limit)
 	}
 	if err != nil {
 		return err
@@ -59,6 +54,26 @@ func HTML(w io.Writer, r *analyze.Result, o HTMLOptions) error {
 	}
 	_, err = w.Write(page)
 	return err
+}
+
+// fitted makes the page of a result of which as much is left out as has to be.
+func fitted(data []byte, limit int) (page []byte, err error) {
+	r, err := analyze.ReadResult(bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range thinnings() {
+		if !t.apply(r) {
+			continue
+		}
+		if data, err = encoded(r); err != nil {
+			return nil, err
+		}
+		if page, err = rendered(data, limit); err != nil || len(page) <= limit {
+			break
+		}
+	}
+	return page, err
 }
 
 // encoded returns a result as JSON that can stand in a page: without <, > and &, and without characters that Clean escapes.
@@ -80,7 +95,7 @@ func rendered(data []byte, limit int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	cleanStrings(reflect.ValueOf(r))
+	rewriteStrings(reflect.ValueOf(r), Clean)
 	maker := newPageMaker(r)
 	view, err := maker.page()
 	if err != nil {
@@ -101,25 +116,25 @@ func rendered(data []byte, limit int) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// cleanStrings makes every text of a result harmless, so that no view of it can forget to.
-func cleanStrings(v reflect.Value) {
+// rewriteStrings has every text of a result replaced, so that no part of it can be forgotten.
+func rewriteStrings(v reflect.Value, by func(string) string) {
 	switch v.Kind() {
 	case reflect.String:
 		if v.CanSet() {
-			v.SetString(Clean(v.String()))
+			v.SetString(by(v.String()))
 		}
 	case reflect.Pointer, reflect.Interface:
 		if !v.IsNil() {
-			cleanStrings(v.Elem())
+			rewriteStrings(v.Elem(), by)
 		}
 	case reflect.Struct:
 		for i := range v.NumField() {
-			cleanStrings(v.Field(i))
+			rewriteStrings(v.Field(i), by)
 		}
 	case reflect.Slice, reflect.Array:
 		if k := v.Type().Elem().Kind(); k < reflect.Bool || k > reflect.Complex128 {
 			for i := range v.Len() {
-				cleanStrings(v.Index(i))
+				rewriteStrings(v.Index(i), by)
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"image/png"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -118,8 +119,20 @@ func TestPageInBrowser(t *testing.T) {
 		x.Visit(demoPage)
 		pdf, err := chromedp.Call(x.Context, pages.PrintToPDF, pages.PrintToPDFParams{})
 		x.Must(err)
-		if len(pdf.Data) < 100_000 {
-			t.Errorf("the printed page takes %d bytes", len(pdf.Data))
+		printed := printedText(t, pdf.Data)
+		texts := browser.Value[[]string](x, `Array.from(document.querySelectorAll("article.finding :is(h2, p, li, td, pre.commands)")).filter((e) => !e.closest(".markdown") && !e.querySelector("p, li, td, button")).map((e) => e.textContent)`)
+		if len(texts) < 20*len(r.Findings) {
+			t.Errorf("only %d texts in %d findings", len(texts), len(r.Findings))
+		}
+		for _, text := range texts {
+			if !strings.Contains(printed, squeezed(text)) {
+				t.Errorf("not printed: %q", text)
+			}
+		}
+		x.Size(717, 1000) // what is printable of A4
+		x.Scheme("light", "print")
+		if wide := browser.Value[[]string](x, `Array.from(document.querySelectorAll("body *")).filter((e) => !e.closest(".skip, svg *") && e.getBoundingClientRect().right > innerWidth + 1).map((e) => e.tagName + " " + e.textContent.slice(0, 60))`); len(wide) > 0 {
+			t.Errorf("beyond the edge of the paper: %q", wide)
 		}
 		x.Is("folded as before", `document.querySelectorAll("details:not([open])").length > 5`)
 	})
@@ -141,6 +154,24 @@ func TestPageInBrowser(t *testing.T) {
 		x.Quiet()
 	})
 }
+
+// printedText returns the text of a PDF without blanks, or skips the test.
+func printedText(t *testing.T, pdf []byte) string {
+	t.Helper()
+	if _, err := exec.LookPath("pdftotext"); err != nil {
+		t.Skip("no pdftotext (poppler-utils)")
+	}
+	cmd := exec.Command("pdftotext", "-raw", "-", "-")
+	cmd.Stdin = bytes.NewReader(pdf)
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return squeezed(string(out))
+}
+
+// squeezed leaves out what may differ where lines are broken.
+func squeezed(s string) string { return strings.Join(strings.Fields(s), "") }
 
 func quote(s string) string {
 	text, err := json.Marshal(s)

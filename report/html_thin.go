@@ -1,9 +1,10 @@
 package report
 
 import (
-	"bytes"
 	"fmt"
+	"reflect"
 	"slices"
+	"strings"
 
 	"nettrace/analyze"
 	"nettrace/bench"
@@ -25,15 +26,19 @@ type thinning struct {
 // thinnings returns what is done to a page that is too large, one after the other: what views need least comes first.
 func thinnings() []thinning {
 	return []thinning{
+		{"the ends of %s long texts", longTexts, source.Note},
 		{"%s counters and rows that did not change", unchangedCounters, source.Note},
 		{"%s rare stacks, summed up by thread", rareStacks(4000), source.Note},
 		{"%s connections beyond the first 200 of a capture", connectionsBeyond(200), source.Note},
 		{"%s packets of the sequence plots", pointsBeyond(500), source.Note},
+		{"%s sequence plots beyond the first 50", plotsBeyond(50), source.Note},
 		{"%s hosts that no finding cites", uncitedHosts, source.Note},
+		{"%s sources beyond the first 500, which the page does not list", sourcesBeyond(maxSourceRows), source.Note},
 		{"%s more rare stacks, summed up by thread", rareStacks(500), source.Note},
 		{"%s more connections beyond the first 20 of a capture", connectionsBeyond(20), source.Note},
 		{"%s more packets of the sequence plots", pointsBeyond(100), source.Note},
 		{"%s summaries of captures, hosts, locks, profiles and runs", everything, source.Note},
+		{"%s losses beyond the first 200", lossesBeyond(200), source.Warning},
 		{"%s findings beyond the first 100", findingsBeyond(100), source.Warning},
 	}
 }
@@ -41,17 +46,30 @@ func thinnings() []thinning {
 // leftOut is the name of these losses in the ledger.
 const leftOut = "left-out-of-page"
 
-// thinnedBy returns the JSON of a result with something left out and told in the ledger.
-func thinnedBy(t thinning, data []byte) ([]byte, error) {
-	r, err := analyze.ReadResult(bytes.NewReader(data))
-	if err != nil {
-		return nil, err
+// apply leaves something out of a result and tells it in the ledger. It reports whether there was anything.
+func (t *thinning) apply(r *analyze.Result) bool {
+	n := t.do(r)
+	if n == 0 {
+		return false
 	}
-	if n := t.do(r); n > 0 {
-		r.Ledger = append(r.Ledger, source.Entry{Name: leftOut, Severity: t.weight, Count: int64(n),
-			Text: "the page is kept small: it lacks " + fmt.Sprintf(t.what, unit.Count(int64(n))) + "; analyze -o json has all"})
-	}
-	return encoded(r)
+	r.Ledger = append(r.Ledger, source.Entry{Name: leftOut, Severity: t.weight, Count: int64(n),
+		Text: "the page is kept small: it lacks " + fmt.Sprintf(t.what, unit.Count(int64(n))) + "; analyze -o json has all"})
+	return true
+}
+
+// mostOfText is how much of a text is kept where texts are cut: several screens of it.
+const mostOfText = 4000
+
+// longTexts cuts what no reader reads to its end, such as a line of megabytes that a finding cites.
+func longTexts(r *analyze.Result) (n int) {
+	rewriteStrings(reflect.ValueOf(r), func(s string) string {
+		if len(s) <= mostOfText {
+			return s
+		}
+		n++
+		return strings.ToValidUTF8(s[:mostOfText], "") + "…"
+	})
+	return n
 }
 
 func unchangedCounters(r *analyze.Result) (n int) {
@@ -191,6 +209,37 @@ func nearCited(s *analyze.Series) map[int64]bool {
 		}
 	}
 	return near
+}
+
+func plotsBeyond(most int) func(*analyze.Result) int {
+	return func(r *analyze.Result) int {
+		left := max(len(r.Models.Series)-most, 0)
+		r.Models.Series = r.Models.Series[:len(r.Models.Series)-left]
+		return left
+	}
+}
+
+func sourcesBeyond(most int) func(*analyze.Result) int {
+	return func(r *analyze.Result) int {
+		left := max(len(r.Sources)-most, 0)
+		r.Sources = r.Sources[:len(r.Sources)-left]
+		return left
+	}
+}
+
+// lossesBeyond keeps all that say what the page lacks.
+func lossesBeyond(most int) func(*analyze.Result) int {
+	return func(r *analyze.Result) int {
+		kept := 0
+		r.Ledger = slices.DeleteFunc(r.Ledger, func(e source.Entry) bool {
+			if e.Name == leftOut {
+				return false
+			}
+			kept++
+			return kept > most
+		})
+		return max(kept-most, 0)
+	}
 }
 
 func everything(r *analyze.Result) int {
